@@ -1,6 +1,6 @@
 import { describeEvent, type DescribedTypes } from '../describing/describe-event.js'
 import { sentenceText } from '../describing/sentence-text.js'
-import type { AuditEvent } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import { attributesJson } from '../event/lazy-event.js'
 import { LOG_COLUMN } from '../parquet/columns.js'
 import { attributeText, attributeTextInSteps } from '../filter/attribute-text.js'
@@ -9,20 +9,23 @@ import type { Steps } from '../filter/steps.js'
 /** A column of a CSV file: its heading, and its cell for an event. */
 export interface CsvColumn {
   readonly name: string
-  readonly cell: (event: AuditEvent) => string
+  readonly cell: (item: EventOfLog) => string
   /** The same cell, for columns whose values may be many. */
-  readonly cellInSteps?: (event: AuditEvent) => Steps<string>
+  readonly cellInSteps?: (item: EventOfLog) => Steps<string>
 }
 
 /** The columns that every file has. */
 const ownColumns = ({ types, customTypes }: DescribedTypes): readonly CsvColumn[] => [
-  { name: 'created_at', cell: (event) => event.created_at },
-  { name: 'type', cell: (event) => event.type },
-  { name: 'username', cell: (event) => event.username ?? '' },
-  { name: 'system', cell: (event) => String(event.system) },
-  { name: 'source', cell: (event) => event.source ?? '' },
-  { name: 'id', cell: (event) => event.id },
-  { name: 'sentence', cell: (event) => sentenceText(describeEvent(event, { types, customTypes })) },
+  { name: 'created_at', cell: ({ event }) => event.created_at },
+  { name: 'type', cell: ({ event }) => event.type },
+  { name: 'username', cell: ({ event }) => event.username ?? '' },
+  { name: 'system', cell: ({ event }) => String(event.system) },
+  { name: 'source', cell: ({ event }) => event.source ?? '' },
+  { name: 'id', cell: ({ event }) => event.id },
+  {
+    name: 'sentence',
+    cell: ({ event }) => sentenceText(describeEvent(event, { types, customTypes })),
+  },
 ]
 
 /** The values that filters find by this name. */
@@ -30,8 +33,8 @@ function attributeColumn(name: string): CsvColumn {
   const [text, textInSteps] = [attributeText(name), attributeTextInSteps(name)]
   return {
     name,
-    cell: (event) => text(event) ?? '',
-    *cellInSteps(event) {
+    cell: ({ event }) => text(event) ?? '',
+    *cellInSteps({ event }) {
       return (yield* textInSteps(event)) ?? ''
     },
   }
@@ -39,7 +42,7 @@ function attributeColumn(name: string): CsvColumn {
 
 interface ColumnSettings extends DescribedTypes {
   readonly columns?: readonly string[] | undefined
-  readonly logOf?: ((event: AuditEvent) => string) | undefined
+  readonly hasLogs?: boolean | undefined
 }
 
 /**
@@ -48,12 +51,13 @@ interface ColumnSettings extends DescribedTypes {
  */
 export function csvColumns({
   columns: attributes,
-  logOf,
+  hasLogs,
   ...described
 }: ColumnSettings): readonly CsvColumn[] {
-  const log = logOf ? [{ name: LOG_COLUMN, cell: logOf }] : []
+  const log: readonly CsvColumn[] = hasLogs ? [{ name: LOG_COLUMN, cell: ({ log }) => log! }] : []
   const own = [...log, ...ownColumns(described)]
-  if (!attributes) return [...own, { name: 'attributes', cell: attributesJson }]
+  if (!attributes)
+    return [...own, { name: 'attributes', cell: ({ event }) => attributesJson(event) }]
   const ownNames = new Set(own.map(({ name }) => name))
   const others = [...new Set(attributes)].filter((name) => !ownNames.has(name))
   return [...own, ...others.map(attributeColumn)]

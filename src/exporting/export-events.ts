@@ -1,10 +1,10 @@
 import type { DescribedTypes } from '../describing/describe-event.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
+import { pagesOfOneLog } from '../event/event-of-log.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
 import { scanDirection } from '../filter/order.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
-import { createEventLogs } from '../logs/event-logs.js'
 import type { LogEvent, LogsOptions } from '../logs/named-logs.js'
 import { LOGS_RANGE_OPTIONS, type LogsRangeOptions } from '../logs/range.js'
 import type { EventLister } from '../tail/poll.js'
@@ -58,7 +58,7 @@ export async function* exportEvents(
   const { types, customTypes } = log
   const write = await openExport(format, { types, customTypes, columns, service })
   const existing = await existingEvents(log, where, { signal })
-  yield* bytesOf(write(log.pages(existing.query, { signal, lazy: true })))
+  yield* bytesOf(write(pagesOfOneLog(log.pages(existing.query, { signal, lazy: true }))))
 }
 
 export interface LogsExportOptions extends ExportOptions, LogsRangeOptions {}
@@ -82,13 +82,12 @@ export async function* exportEventsOfLogs(
   const { format = 'ndjson', columns, service, ...range } = options
   const where = readWhere(query)
   const { types, customTypes } = logs
-  const { takePages, logOf } = createEventLogs()
-  const write = await openExport(format, { types, customTypes, columns, service, logOf })
+  const write = await openExport(format, { types, customTypes, columns, service, hasLogs: true })
   const until =
     range.until ??
     (await logs.cursor({ logs: range.logs, visible: range.visible, signal: range.signal }))
   const pages = logs.pages(oldestFirst(where), { ...range, until, lazy: true })
-  yield* bytesOf(write(takePages(pages)))
+  yield* bytesOf(write(pages))
 }
 
 function readWhere(query: QueryInput | undefined): Grouping | undefined {

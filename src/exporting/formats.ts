@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import { isUriReference } from '../formats/cloud-event.js'
 import { exportLines, type LineSettings, writeLines } from './lines.js'
 
@@ -22,7 +22,7 @@ export interface ExportSettings extends Omit<LineSettings, 'service'> {
 export type ExportChunks = AsyncGenerator<string | Uint8Array, void, void>
 
 /** Writes pages of events. */
-export type ExportWriter = (pages: AsyncIterable<readonly AuditEvent[]>) => ExportChunks
+export type ExportWriter = (pages: AsyncIterable<readonly EventOfLog[]>) => ExportChunks
 
 interface Format {
   /** By which the header `Accept` selects it. Lines of other formats have no media type of their own. */

@@ -1,5 +1,6 @@
 import type { DescribedTypes } from '../describing/describe-event.js'
 import type { AuditEvent } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import { attributesJson, plainEvent } from '../event/lazy-event.js'
 import { decideWithin } from '../filter/steps.js'
 import { createTimeSlices } from '../filter/time-slices.js'
@@ -17,28 +18,28 @@ export interface ExportLines {
   /** Written before the first event. */
   readonly head: string
   /** The line of an event if writing it takes little work, otherwise its pieces. */
-  readonly line: (event: AuditEvent) => string | LinePieces
+  readonly line: (item: EventOfLog) => string | LinePieces
 }
 
 /** Settings of the lines, besides the events. */
 export interface LineSettings extends DescribedTypes {
-  /** The key of the log of an event, if the events are of several logs. */
-  readonly logOf?: ((event: AuditEvent) => string) | undefined
+  /** True if the events are of several logs. */
+  readonly hasLogs?: boolean | undefined
   readonly columns?: readonly string[] | undefined
   readonly service: string
 }
 
 /** A whole event, in the format of archives and of `importEvents`, which ignores the key of the log. */
-export function jsonLine(event: AuditEvent, log?: string): string {
+export function jsonLine({ event, log }: EventOfLog): string {
   const { id, created_at, username, system, type, source } = event
   const own = JSON.stringify({ log, id, created_at, username, system, type, source })
   return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
 }
 
-function* cellsInSteps(columns: readonly CsvColumn[], event: AuditEvent): LinePieces {
+function* cellsInSteps(columns: readonly CsvColumn[], item: EventOfLog): LinePieces {
   const last = columns.at(-1)
   for (const column of columns) {
-    const text = column.cellInSteps ? yield* column.cellInSteps(event) : column.cell(event)
+    const text = column.cellInSteps ? yield* column.cellInSteps(item) : column.cell(item)
     yield csvCell(text, column === last)
   }
 }
@@ -48,31 +49,30 @@ function csvLines(settings: LineSettings): ExportLines {
   return {
     head: csvRecord(columns.map(({ name }) => name)),
     line: decideWithin(
-      (event) => csvRecord(columns.map(({ cell }) => cell(event))),
-      (event) => cellsInSteps(columns, event),
+      (item) => csvRecord(columns.map(({ cell }) => cell(item))),
+      (item) => cellsInSteps(columns, item),
     ),
   }
 }
 
 const objectLines = (
   toObject: (event: AuditEvent, log: string | undefined) => object,
-  logOf: LineSettings['logOf'],
 ): ExportLines => ({
   head: '',
-  line: (event) => `${JSON.stringify(toObject(plainEvent(event), logOf?.(event)))}\n`,
+  line: ({ event, log }) => `${JSON.stringify(toObject(plainEvent(event), log))}\n`,
 })
 
 /** One event in each line, in the formats of text. */
 export const exportLines = {
-  ndjson: ({ logOf }) => ({ head: '', line: (event) => jsonLine(event, logOf?.(event)) }),
+  ndjson: () => ({ head: '', line: jsonLine }),
   csv: csvLines,
-  cloudevents: ({ service, types, logOf }) =>
-    objectLines((event, log) => toCloudEvent(event, { source: service, types, log }), logOf),
-  ocsf: ({ service, types, logOf }) =>
-    objectLines((event, log) => toOcsf(event, { product: { name: service }, types, log }), logOf),
+  cloudevents: ({ service, types }) =>
+    objectLines((event, log) => toCloudEvent(event, { source: service, types, log })),
+  ocsf: ({ service, types }) =>
+    objectLines((event, log) => toOcsf(event, { product: { name: service }, types, log })),
   // As files of the OpenTelemetry collector: a whole request in each line.
-  otlp: ({ service, types, logOf }) =>
-    objectLines((event, log) => toOtlp([event], { service, types, log }), logOf),
+  otlp: ({ service, types }) =>
+    objectLines((event, log) => toOtlp([event], { service, types, log })),
 } as const satisfies Record<string, (settings: LineSettings) => ExportLines>
 
 // About as much as a socket buffers at once, so that each chunk waits until the previous one is sent.
@@ -80,7 +80,7 @@ const CHUNK_LENGTH = 65_536
 
 /** The lines of the events in chunks. The event loop turns between them, and within long lines. */
 async function* chunksOf(
-  events: readonly AuditEvent[],
+  events: readonly EventOfLog[],
   line: ExportLines['line'],
 ): AsyncGenerator<string, void, void> {
   const timeSlices = createTimeSlices()
@@ -100,7 +100,7 @@ async function* chunksOf(
 
 /** The pages of events as chunks of text. */
 export async function* writeLines(
-  pages: AsyncIterable<readonly AuditEvent[]>,
+  pages: AsyncIterable<readonly EventOfLog[]>,
   { head, line }: ExportLines,
 ): AsyncGenerator<string, void, void> {
   if (head !== '') yield head

@@ -2,6 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import jsonPatch, { type Operation } from 'fast-json-patch'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, JsonValue } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import { splitEventType } from '../event/event-types.js'
 import { linkPath, type LinkRules } from '../event/links.js'
 import { previousName } from '../event/changes.js'
@@ -194,16 +195,17 @@ function afterLeaving({ state, displaced }: Known, before: JsonValue | undefined
  * The states of the resource from pages of the events that {@link historyQuery} finds, oldest first. Keeps one page and
  * one or two states.
  */
-export async function* historyOf(
-  pages: AsyncIterable<readonly AuditEvent[]>,
+export async function* historyOf<Found extends EventOfLog>(
+  pages: AsyncIterable<readonly Found[]>,
   filters: ResourceFilters,
-): AsyncGenerator<HistoryEntry, void, void> {
+): AsyncGenerator<Found & HistoryEntry, void, void> {
   const isNamed = compileFilter(filters.named)
   const isRenamed = filters.renamed ? compileFilter(filters.renamed) : () => false
   const hasLeft = filters.left ? compileFilter(filters.left) : () => false
   let known: Known = { state: undefined }
-  for await (const events of pages)
-    for (const event of events) {
+  for await (const page of pages)
+    for (const found of page) {
+      const { event } = found
       const change = storedChangeOf(event)
       const isNow = isNamed(event)
       const wasBefore = hasLeft(event)
@@ -216,7 +218,7 @@ export async function* historyOf(
           ...(state !== null && { displaced: { state } }),
         }
       } else known = { state: stateAfter(change, event, known.state) }
-      yield { event, patch: patchOf(change), state: known.state }
+      yield { ...found, patch: patchOf(change), state: known.state }
     }
 }
 

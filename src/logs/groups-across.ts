@@ -1,10 +1,10 @@
+import { withoutLogs } from '../event/event-of-log.js'
 import type { EventQuery } from '../filter/ast.js'
 import { groupEvents } from '../grouping/groups.js'
 import type { CountsQuery } from '../store/counts.js'
 import type { EventGroups, GroupsQuery } from '../store/groups.js'
 import type { ListOptions, ReadOptions } from '../store/store.js'
 import { countAcross, type CountsContext } from './count-across.js'
-import { createEventLogs } from './event-logs.js'
 import { listAcross } from './list-across.js'
 import { pagesAcross } from './pages-across.js'
 import type { LogsUntilOptions } from './range.js'
@@ -15,14 +15,15 @@ export function groupsAcross(
   query: GroupsQuery,
   options: LogsUntilOptions,
 ): Promise<EventGroups> {
-  const { take, takePages } = createEventLogs()
   const logs = {
     async list(wanted: EventQuery, reading: ListOptions) {
       const { events, truncated } = await listAcross(context, wanted, { ...options, ...reading })
-      return { events: take(events), truncated }
+      return { events: withoutLogs(events), truncated }
     },
-    pages: (wanted: EventQuery, reading: ListOptions) =>
-      takePages(pagesAcross(context, wanted, { ...options, ...reading })),
+    async *pages(wanted: EventQuery, reading: ListOptions) {
+      for await (const page of pagesAcross(context, wanted, { ...options, ...reading }))
+        yield withoutLogs(page)
+    },
     count: (wanted: CountsQuery, reading: ReadOptions) =>
       countAcross(context, wanted, { ...options, ...reading }),
   }

@@ -7,7 +7,6 @@ import {
   readResource,
 } from '../history/history.js'
 import { linkRules } from '../event/links.js'
-import { createEventLogs } from './event-logs.js'
 import type { LogsContext } from './named-logs.js'
 import { pagesAcross } from './pages-across.js'
 import { LOGS_UNTIL_OPTIONS, type LogsUntilOptions } from './range.js'
@@ -31,9 +30,6 @@ export async function* historyAcross(
   resource: HistoryResource,
   { asOf, ...options }: LogsHistoryOptions,
 ): AsyncGenerator<LogHistoryEntry, void, void> {
-  const { takePages, logOf } = createEventLogs()
   const found = readResource(resource, linkRules(context.links))
-  const pages = pagesAcross(context, historyQuery(found, { asOf }), options)
-  for await (const entry of historyOf(takePages(pages), found))
-    yield { ...entry, log: logOf(entry.event) }
+  yield* historyOf(pagesAcross(context, historyQuery(found, { asOf }), options), found)
 }

@@ -1,7 +1,7 @@
 import { describeEvent, type DescribedTypes } from '../describing/describe-event.js'
 import { sentenceText } from '../describing/sentence-text.js'
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import { attributesJson } from '../event/lazy-event.js'
 import { levelOf } from '../event/level.js'
 import { parseTimestamp } from '../event/timestamp.js'
@@ -15,7 +15,7 @@ export interface Column extends Pick<ColumnSource, 'encoding'> {
   /** Texts that take most of the file, compressed in threads. Never null. */
   readonly isLarge?: true
   /** The value for an event if reading it takes little work, otherwise the work. */
-  readonly cell: (event: AuditEvent) => CellValue | Steps<CellValue>
+  readonly cell: (item: EventOfLog) => CellValue | Steps<CellValue>
 }
 
 type ElementType = Omit<SchemaElement, 'name' | 'repetition_type'>
@@ -56,33 +56,34 @@ const ownColumns = ({ types, customTypes }: DescribedTypes): readonly Column[] =
     element: required('created_at', TIME),
     encoding: 'DELTA_BINARY_PACKED',
     // Stores and imports accept no event without a valid time.
-    cell: ({ created_at }) => BigInt(parseTimestamp(created_at)!),
+    cell: ({ event }) => BigInt(parseTimestamp(event.created_at)!),
   },
-  { element: required('id', UUID), encoding: 'PLAIN', cell: ({ id }) => uuidBytes(id) },
-  { element: required('level', TEXT), cell: ({ type }) => levelOf(type) },
-  { element: required('type', TEXT), cell: ({ type }) => type },
-  { element: optional('username', TEXT), cell: ({ username }) => username },
-  { element: optional('source', TEXT), cell: ({ source }) => source },
-  { element: required('system', { type: 'BOOLEAN' }), cell: ({ system }) => system },
+  { element: required('id', UUID), encoding: 'PLAIN', cell: ({ event }) => uuidBytes(event.id) },
+  { element: required('level', TEXT), cell: ({ event }) => levelOf(event.type) },
+  { element: required('type', TEXT), cell: ({ event }) => event.type },
+  { element: optional('username', TEXT), cell: ({ event }) => event.username },
+  { element: optional('source', TEXT), cell: ({ event }) => event.source },
+  { element: required('system', { type: 'BOOLEAN' }), cell: ({ event }) => event.system },
   {
     // Before all columns that read the attributes, which then would have to be serialized again.
     element: required('attributes', JSON_TEXT),
     isLarge: true,
-    cell: attributesJson,
+    cell: ({ event }) => attributesJson(event),
   },
   {
     element: required('sentence', TEXT),
     isLarge: true,
-    cell: (event) => sentenceText(describeEvent(event, { types, customTypes })),
+    cell: ({ event }) => sentenceText(describeEvent(event, { types, customTypes })),
   },
 ]
 
 function attributeColumn(name: string): Column {
+  const [text, textInSteps] = [attributeText(name), attributeTextInSteps(name)]
   return {
     element: optional(name, TEXT),
-    cell: decideWithin<AuditEvent, CellValue, Steps<CellValue>>(
-      attributeText(name),
-      attributeTextInSteps(name),
+    cell: decideWithin<EventOfLog, CellValue, Steps<CellValue>>(
+      ({ event }) => text(event),
+      ({ event }) => textInSteps(event),
     ),
   }
 }
@@ -92,7 +93,7 @@ export const LOG_COLUMN = 'log_key'
 
 interface ColumnSettings extends DescribedTypes {
   readonly columns?: readonly string[] | undefined
-  readonly logOf?: ((event: AuditEvent) => string) | undefined
+  readonly hasLogs?: boolean | undefined
 }
 
 /**
@@ -101,12 +102,14 @@ interface ColumnSettings extends DescribedTypes {
  */
 export function parquetColumns({
   columns: attributes = [],
-  logOf,
+  hasLogs,
   ...described
 }: ColumnSettings): readonly Column[] {
   if (!Array.isArray(attributes) || attributes.some((name) => typeof name !== 'string' || !name))
     throw new AuditLogError('INVALID_OPTION', 'columns must be a list of names of attributes')
-  const log = logOf ? [{ element: required(LOG_COLUMN, TEXT), cell: logOf }] : []
+  const log: readonly Column[] = hasLogs
+    ? [{ element: required(LOG_COLUMN, TEXT), cell: ({ log }) => log! }]
+    : []
   const own: readonly Column[] = [...log, ...ownColumns(described)]
   const taken = new Set(own.map(({ element }) => element.name))
   const others = [...new Set(attributes)].filter((name) => !taken.has(name))

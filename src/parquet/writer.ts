@@ -1,6 +1,7 @@
 import { DESCRIBED_TYPES, type DescribedTypes } from '../describing/describe-event.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
+import type { EventOfLog } from '../event/event-of-log.js'
 import type { Steps } from '../filter/steps.js'
 import { createTimeSlices } from '../filter/time-slices.js'
 import { parquetColumns } from './columns.js'
@@ -34,9 +35,9 @@ const PARQUET_OPTIONS: OptionNames<ParquetOptions> = {
 }
 
 /** Writes events as a Parquet file. Calls must not overlap. */
-export interface ParquetWriter {
+export interface ParquetWriter<Item = AuditEvent> {
   /** Resolves to the bytes of the row groups that these events complete, empty if there is none. */
-  add(events: readonly AuditEvent[]): Promise<Uint8Array>
+  add(events: readonly Item[]): Promise<Uint8Array>
   /** Resolves to the remaining bytes. Without them the file cannot be read. */
   finish(): Promise<Uint8Array>
 }
@@ -57,6 +58,21 @@ const isWork = (value: CellValue | Steps<CellValue>): value is Steps<CellValue> 
 export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
   checkOptions(options, PARQUET_OPTIONS, 'parquetWriter')
   checkOptions(options.rowGroup, ROW_GROUP_LIMITS, 'rowGroup')
+  const { logOf, ...settings } = options
+  const writer = writerOfItems({ ...settings, hasLogs: logOf !== undefined })
+  return {
+    add: (events) => writer.add(events.map((event) => ({ event, log: logOf?.(event) }))),
+    finish: () => writer.finish(),
+  }
+}
+
+/** Settings of a file whose events name their logs themselves. */
+export interface ItemOptions extends Omit<ParquetOptions, 'logOf'> {
+  readonly hasLogs?: boolean | undefined
+}
+
+/** A writer of events that name their logs themselves. Throws as {@link parquetWriter} does. */
+export function writerOfItems(options: ItemOptions): ParquetWriter<EventOfLog> {
   const columns = parquetColumns(options)
   const maxRows = readLimit(options.rowGroup?.rows, 'rows', DEFAULT_ROWS)
   const maxBytes = readLimit(options.rowGroup?.bytes, 'bytes', DEFAULT_BYTES)
@@ -73,9 +89,9 @@ export function parquetWriter(options: ParquetOptions = {}): ParquetWriter {
 
   return {
     async add(events) {
-      for (const event of events) {
+      for (const item of events) {
         for (const [index, { cell }] of columns.entries()) {
-          const value = cell(event)
+          const value = cell(item)
           size += file.add(index, isWork(value) ? await slices.finish(value) : value)
         }
         rows++

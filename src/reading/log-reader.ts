@@ -3,6 +3,7 @@ import { countsQuery } from '../counting/count-options.js'
 import { fromFirstVisible } from '../counting/visible-span.js'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
+import { pagesOfOneLog } from '../event/event-of-log.js'
 import { linkRules, type LinkTable } from '../event/links.js'
 import { explanationOf, type QueryExplanation } from '../explaining/explanation.js'
 import { publishQueries } from '../explaining/query-channels.js'
@@ -146,7 +147,7 @@ export class LogReader {
   ): AsyncGenerator<HistoryEntry, void, void> {
     checkOptions(options, HISTORY_OPTIONS, 'history')
     const found = readResource(resource, linkRules(this.links))
-    yield* historyOf(this.#pages(historyQuery(found, options), options), found)
+    yield* historyOf(pagesOfOneLog(this.#pages(historyQuery(found, options), options)), found)
   }
 
   /**

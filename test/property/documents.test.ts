@@ -4,6 +4,7 @@ import { sqliteStore } from 'daybook/sqlite'
 import { manualClock } from 'daybook/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { ofOneLog } from '../../src/event/event-of-log.js'
 import { eventsDocument } from '../../src/http/events/documents.js'
 import type { Fieldset } from '../../src/http/events/fieldset.js'
 import { LazyEvent } from '../../src/event/lazy-event.js'
@@ -61,7 +62,7 @@ it('texts of own fields are escaped as JSON.stringify does', () => {
   fc.assert(
     fc.property(event, (event) => {
       const page = { events: [event], truncated: false }
-      expect(joined(eventsDocument(page.events, PATH, LINKS))).toBe(
+      expect(joined(eventsDocument(ofOneLog(page.events), () => PATH, LINKS))).toBe(
         JSON.stringify(documentOf(page, undefined)),
       )
     }),
@@ -84,7 +85,7 @@ it('documents are the same whether attributes are parsed or copied as text', asy
         const plain = await memory.list(query)
         const lazy = await sqlite.list(query, { lazy: true })
         const textOf = ({ events }: EventPage): string =>
-          joined(eventsDocument(events, PATH, LINKS, { fields }))
+          joined(eventsDocument(ofOneLog(events), () => PATH, LINKS, { fields }))
         const text = textOf(lazy)
         expect(text).toBe(textOf(plain))
         expect(text).toBe(JSON.stringify(documentOf(plain, fields)))

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
+import type { EventOfLog } from '../../event/event-of-log.js'
 import { attributesJson } from '../../event/lazy-event.js'
 import type { Link } from '../body-query.js'
 import { jsonapi } from '../problem.js'
@@ -27,72 +28,71 @@ function attributesText(event: AuditEvent, fields: Fieldset): string {
   return text === '{}' ? `{${own}}` : `{${own},${text.slice(1)}`
 }
 
-/** How an event is rendered. */
-export interface ResourceOptions {
+/** How events are rendered. */
+export interface ResourceOptions<Item = EventOfLog> {
   readonly fields?: Fieldset
   /** The ids of open live events. */
   readonly open?: ReadonlySet<string>
   /** Further members of the `meta` of an event. */
-  readonly metaOf?: (event: AuditEvent) => object
-}
-
-/**
- * The Event resource of the interface as JSON text; `path` is where the endpoints are mounted. An open
- * event has `meta.live`.
- */
-export function eventResource(event: AuditEvent, path: string, view?: ResourceOptions): string {
-  return resourceText(event, linkStart(path), view)
+  readonly metaOf?: (item: Item) => object
 }
 
 /** The start of links to events as JSON text; ids need no escaping. */
 const linkStart = (path: string): string => JSON.stringify(`${path}/`).slice(0, -1)
 
-function resourceText(
-  event: AuditEvent,
+function resourceText<Item extends EventOfLog>(
+  item: Item,
   start: string,
-  { fields, open, metaOf }: ResourceOptions = {},
+  { fields, open, metaOf }: ResourceOptions<Item> = {},
 ): string {
+  const { event, log } = item
   const { id, source } = event
   const isRelated = source !== null && (fields?.has('source') ?? true)
   const related = isRelated
     ? `,"relationships":{"source":{"links":{"source":${toJson(source)}}}}`
     : ''
   const attributes = attributesText(event, fields)
-  const live = open?.has(id) ? { live: true } : undefined
-  const meta = live || metaOf ? `,"meta":${JSON.stringify({ ...live, ...metaOf?.(event) })}` : ''
+  const live = open?.has(id) ? true : undefined
+  const hasMeta = live || log !== undefined || metaOf
+  const meta = hasMeta ? `,"meta":${JSON.stringify({ live, log, ...metaOf?.(item) })}` : ''
   return `{"type":"event","id":"${id}","attributes":${attributes}${related},"links":{"self":${start}${id}"}${meta}}`
 }
 
+/**
+ * The Event resource of the interface as JSON text; `path` is that of the endpoints of its log. An open event has
+ * `meta.live`, an event of several logs `meta.log`.
+ */
+export const eventResource = (item: EventOfLog, path: string, view?: ResourceOptions): string =>
+  resourceText(item, linkStart(path), view)
+
 /** How a list is rendered. */
-export interface ListOptions extends ResourceOptions {
+export interface ListOptions<Item = EventOfLog> extends ResourceOptions<Item> {
   /** The `meta` of the document. */
-  readonly meta?: object
+  readonly meta?: object | undefined
 }
 
-/** The text of the document. Its parts are the events; joining them would need another copy. */
-export function eventsDocument(
-  events: readonly AuditEvent[],
-  path: string,
+/**
+ * The text of the document. Its parts are the events; joining them would need another copy. `pathOf` returns the path of the
+ * endpoints of a log.
+ */
+export function eventsDocument<Item extends EventOfLog>(
+  items: readonly Item[],
+  pathOf: (log: string | undefined) => string,
   links: Readonly<Record<string, Link>>,
-  view?: ListOptions,
+  view: ListOptions<Item> = {},
 ): TextParts {
-  const start = linkStart(path)
-  const resourceAt = (index: number): string => resourceText(events[index]!, start, view)
-  return listDocument({ length: events.length, resourceAt }, links, view?.meta)
-}
-
-/** Resources as JSON text. */
-export interface Resources {
-  readonly length: number
-  readonly resourceAt: (index: number) => string
-}
-
-export function listDocument(
-  { length, resourceAt }: Resources,
-  links: Readonly<Record<string, Link>>,
-  documentMeta: object | undefined,
-): TextParts {
-  const meta = documentMeta ? `,"meta":${JSON.stringify(documentMeta)}` : ''
+  const { length } = items
+  const meta = view.meta ? `,"meta":${JSON.stringify(view.meta)}` : ''
+  let log: string | undefined
+  let start = ''
+  const resourceAt = (index: number): string => {
+    const item = items[index]!
+    if (start === '' || item.log !== log) {
+      log = item.log
+      start = linkStart(pathOf(log))
+    }
+    return resourceText(item, start, view)
+  }
   return {
     length: length + 2,
     at(index) {
@@ -103,8 +103,8 @@ export function listDocument(
   }
 }
 
-export function eventDocument(event: AuditEvent, path: string, view?: ResourceOptions): string {
-  const data = eventResource(event, path, view)
-  const links = JSON.stringify({ self: `${path}/${event.id}` })
+export function eventDocument(item: EventOfLog, path: string, view?: ResourceOptions): string {
+  const data = eventResource(item, path, view)
+  const links = JSON.stringify({ self: `${path}/${item.event.id}` })
   return `{"jsonapi":${JSONAPI},"data":${data},"links":${links}}`
 }

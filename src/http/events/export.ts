@@ -1,5 +1,5 @@
 import { AuditLogError } from '../../errors.js'
-import type { AuditEvent } from '../../event/event.js'
+import type { EventOfLog } from '../../event/event-of-log.js'
 import {
   type ExportChunks,
   type ExportFormat,
@@ -10,16 +10,17 @@ import {
 } from '../../exporting/formats.js'
 import { HttpProblem } from '../problem.js'
 import { readExportRequest } from './export-request.js'
-import type { SourceCall, SourceHandler } from './handler.js'
+import type { SourceHandler } from './handler.js'
+import type { ReportRead } from './source.js'
 
 /** Time limit of counting before the export starts; beyond it the count is a lower bound. */
 const COUNT_WITHIN_MS = 1000
 
 /** The pages, each after the host knows that it is read. */
 async function* reportPages(
-  pages: AsyncIterable<readonly AuditEvent[]>,
-  reportRead: SourceCall['reportRead'],
-): AsyncGenerator<readonly AuditEvent[], void, void> {
+  pages: AsyncIterable<readonly EventOfLog[]>,
+  reportRead: ReportRead,
+): AsyncGenerator<readonly EventOfLog[], void, void> {
   for await (const events of pages) {
     await reportRead(events)
     yield events
@@ -66,9 +67,10 @@ export const exportHandler =
     const { signal, method } = request
     const { where, format, fields } = readExportRequest(request)
     const events = source()
-    const { types, customTypes, logOf } = events
+    const { described, hasLogs } = events
+    const { types, customTypes } = described
     const columns = fields && [...fields]
-    const write = await openFormat(format, { types, customTypes, columns, service, logOf })
+    const write = await openFormat(format, { types, customTypes, columns, service, hasLogs })
     // A fixed end: otherwise new events could keep a slow client reading forever.
     const existing = await events.existing(where)
     const { total, exact } = await existing.count(COUNT_WITHIN_MS)

@@ -7,22 +7,17 @@ import { type HistoryEntry, historyOf, historyQuery, readResource } from '../../
 import { revertPatch } from '../../history/revert-patch.js'
 import { checkAccept, jsonResponse } from '../media.js'
 import { joinParts } from '../utf8.js'
+import { eventsDocument } from './documents.js'
 import type { SourceHandler } from './handler.js'
 import { readHistoryRequest } from './history-request.js'
 
-/** The newest entries, oldest first, and the number of all. */
-interface NewestEntries {
-  readonly entries: readonly HistoryEntry[]
-  readonly total: number
-}
-
-/** Reads the whole history, because each state follows from the one before. Keeps `limit` entries. */
-async function newestOf(
-  history: AsyncIterable<HistoryEntry>,
+/** The newest entries, oldest first, and the number of all. Reads the whole history, because each state follows from the one before. Keeps `limit` entries. */
+async function newestOf<Entry>(
+  history: AsyncIterable<Entry>,
   limit: number,
-): Promise<NewestEntries> {
+): Promise<{ readonly entries: readonly Entry[]; readonly total: number }> {
   const slices = createTimeSlices()
-  const entries: HistoryEntry[] = []
+  const entries: Entry[] = []
   let total = 0
   for await (const entry of history) {
     total += 1
@@ -61,21 +56,19 @@ export const historyHandler: SourceHandler = async ({ request, source, reportRea
   const { query } = request
   const found = source()
   const { resource, asOf, limit } = readHistoryRequest(query)
-  const filters = readResource(resource, linkRules(found.links))
+  const filters = readResource(resource, linkRules(found.described.links))
   const pages = found.pages(historyQuery(filters, { asOf }))
   const { entries, total } = await newestOf(historyOf(pages, filters), limit)
-  const events = entries.map(({ event }) => event)
-  await reportRead(events)
+  await reportRead(entries)
   const isPart = total > entries.length
   const self = found.link('/history', query)
   const links = isPart
-    ? { self, prev: found.link('/history', found.queryBefore(query, events[0]!)) }
+    ? { self, prev: found.link('/history', found.queryBefore(query, entries[0]!)) }
     : { self }
-  const changes = new Map(entries.map((entry) => [entry.event, changeOf(entry)]))
   const body = await joinParts(
-    found.document(events, links, {
+    eventsDocument(entries, found.pathOf, links, {
       meta: { total, restricted: found.isRestricted },
-      metaOf: (event) => ({ change: changes.get(event)! }),
+      metaOf: (entry) => ({ change: changeOf(entry) }),
     }),
   )
   return jsonResponse(isPart ? 206 : 200, body)

@@ -1,26 +1,153 @@
+import { plainEvent } from '../../event/lazy-event.js'
+import { byLog } from '../../event/event-of-log.js'
 import type { Grouping } from '../../filter/ast.js'
-import { parseVisible } from '../../filter/visible-filter.js'
+import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import type { CallHost } from '../host-calls.js'
-import type { EventsAccess } from './access.js'
-import type { EventsAction } from './routes.js'
+import type { HttpRequest } from '../exchange.js'
+import type { EventsRead, UserRights } from './access.js'
+import { type EventsCall, reportNothing } from './handler.js'
+import { EVENTS_ACTIONS, type EventsAction } from './routes.js'
+
+/** The key of a log; `undefined` for the log of endpoints of one log. */
+type Key = string | undefined
+
+/** The rules of the host. They get the key of the log if there are several. */
+export interface HostRules<Context> {
+  authorize?(context: Context, action: EventsAction, log?: string): boolean | Promise<boolean>
+  visible?(context: Context, log?: string): Visible | Promise<Visible>
+  onRead?(context: Context, read: EventsRead, log?: string): void | Promise<void>
+}
+
+/** The events of a log that the user may see. */
+export interface VisiblePart {
+  /** The filter as the host has returned it. */
+  readonly given: Visible
+  /** The filter; `undefined` if all are visible. */
+  readonly where: Grouping | undefined
+}
 
 /** The host's answers about one request. */
 export interface HostAccess {
-  readonly may: (action: EventsAction) => Promise<boolean>
-  /** Filter for the events that the user may see; `undefined` if all are visible. */
-  readonly visible: () => Promise<Grouping | undefined>
+  /** True if the host has `authorize` or `visible`. */
+  readonly isRuled: boolean
+  readonly may: (action: EventsAction, log: Key) => Promise<boolean>
+  readonly visible: (log: Key) => Promise<VisiblePart>
+  /** Calls `onRead`, if the host has it. */
+  readonly report: ((read: EventsRead, log: Key) => Promise<void>) | undefined
 }
+
+const named = (log: Key): [] | [string] => (log === undefined ? [] : [log])
 
 /** Only an absent option allows everything; of the answers of `authorize`, only `true`. */
 export const hostAccess = <Context>(
-  { authorize, visible }: Pick<EventsAccess<Context>, 'authorize' | 'visible'>,
+  rules: HostRules<Context>,
   context: Context,
   callHost: CallHost,
 ): HostAccess => ({
-  async may(action) {
-    if (!authorize) return true
-    const answer: unknown = await callHost(() => authorize(context, action))
+  isRuled: rules.authorize !== undefined || rules.visible !== undefined,
+  async may(action, log) {
+    if (!rules.authorize) return true
+    const answer: unknown = await callHost(() => rules.authorize!(context, action, ...named(log)))
     return answer === true
   },
-  visible: async () => visible && callHost(async () => parseVisible(await visible(context))),
+  visible: (log) =>
+    callHost(async () => {
+      const given = rules.visible ? await rules.visible(context, ...named(log)) : 'all'
+      // An invalid filter is an error of the host, not of the client.
+      return { given, where: parseVisible(given) }
+    }),
+  report:
+    rules.onRead && ((read, log) => callHost(() => rules.onRead!(context, read, ...named(log)))),
 })
+
+/** The actions that read events, as `onRead` names them. */
+const READS: ReadonlySet<EventsAction | undefined> = new Set([
+  'list',
+  'read',
+  'stream',
+  'count',
+  'export',
+])
+
+/** True if the action reads events. */
+export const isRead = (right: EventsAction | undefined): right is EventsRead['action'] =>
+  READS.has(right)
+
+/** Filters of the logs, in their order. */
+export async function visibleParts(
+  { visible }: HostAccess,
+  logs: readonly Key[],
+): Promise<readonly VisiblePart[]> {
+  const parts: VisiblePart[] = []
+  // The host answers one question after the other, so that the first error is the one that is thrown.
+  for (const log of logs) parts.push(await visible(log))
+  return parts
+}
+
+async function mayInEach(
+  { may }: HostAccess,
+  action: EventsAction,
+  logs: readonly Key[],
+): Promise<boolean> {
+  for (const log of logs) if (!(await may(action, log))) return false
+  return true
+}
+
+/** What a user may do in all of the logs at once. Events are created in one log only. */
+async function rightsOf(
+  access: HostAccess,
+  { logs, visible }: Pick<Allowed, 'logs' | 'visible'>,
+): Promise<UserRights> {
+  const allowed = new Set<EventsAction>()
+  const isOne = logs[0] === undefined
+  for (const action of EVENTS_ACTIONS)
+    if ((isOne || action !== 'create') && (await mayInEach(access, action, logs)))
+      allowed.add(action)
+  // The host need not provide a filter for users who may read nothing.
+  const parts = visible ?? ([...allowed].some(isRead) ? await visibleParts(access, logs) : [])
+  return {
+    may: Object.fromEntries(
+      EVENTS_ACTIONS.map((action) => [action, allowed.has(action)]),
+    ) as UserRights['may'],
+    restricted: parts.some(({ where }) => where !== undefined),
+  }
+}
+
+/** A request that the host allows. */
+export interface Allowed {
+  readonly request: HttpRequest
+  readonly username: string
+  /** The action that the user may do; `undefined` if there is none to ask for. */
+  readonly right: EventsAction | undefined
+  readonly logs: readonly Key[]
+  /** Filters of the logs; `undefined` if the host was not asked for them. */
+  readonly visible: readonly VisiblePart[] | undefined
+}
+
+const stateOf = (parts: readonly VisiblePart[]): string =>
+  JSON.stringify(parts.map(({ where }) => where))
+
+/** Calls of the host that answering the request may need. */
+export function hostCalls(
+  access: HostAccess,
+  { request: { query }, username, right, logs, visible }: Allowed,
+): Pick<EventsCall, 'rights' | 'mayContinue' | 'reportRead'> {
+  const { report, isRuled } = access
+  return {
+    rights: () => rightsOf(access, { logs, visible }),
+    mayContinue: isRuled
+      ? async () =>
+          (right === undefined || (await mayInEach(access, right, logs))) &&
+          stateOf(await visibleParts(access, logs)) === stateOf(visible ?? [])
+      : undefined,
+    reportRead:
+      isRead(right) && report
+        ? async (items) => {
+            const read = { action: right, username, query }
+            const found = byLog(items)
+            for (const log of found.size > 0 ? found.keys() : logs)
+              await report({ ...read, events: (found.get(log) ?? []).map(plainEvent) }, log)
+          }
+        : reportNothing,
+  }
+}

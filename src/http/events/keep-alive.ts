@@ -15,8 +15,11 @@ export interface KeepAliveTimer {
 
 const tick = (ticked: Ticked): void => ticked.tick()
 
+/** Shorter than the usual idle timeouts of proxies. */
+const KEEP_ALIVE_MS = 15_000
+
 /** The timer runs while there is something to call. */
-export function createKeepAliveTimer(periodMs: number): KeepAliveTimer {
+export function createKeepAliveTimer(periodMs = KEEP_ALIVE_MS): KeepAliveTimer {
   const all = new Set<Ticked>()
   let timer: NodeJS.Timeout | undefined
   return {

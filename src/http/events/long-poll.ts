@@ -7,16 +7,54 @@ import type { Broadcast } from '../stream/broadcast.js'
 import type { StreamView } from '../stream/chunks.js'
 import type { EventPage } from '../../store/store.js'
 
-export interface LongPollOptions {
+interface Wait<Page> {
+  readonly seconds: number
+  /** Queries the store. */
+  readonly list: () => Promise<Page>
+  /** Ends the wait. */
+  readonly signal: AbortSignal
+}
+
+interface FollowedWait<Page, Batch> extends Wait<Page> {
+  /** Follows the matching events until the signal aborts. */
+  readonly follow: (signal: AbortSignal) => Promise<AsyncGenerator<Batch, void, void>>
+  /** Makes the page of the first matching events, if there were none before. @default queries the store again */
+  readonly pageOf?: (batch: Batch) => Promise<Page>
+}
+
+/** The current page. If it is empty, the page at the time when the first event matches, at the latest after `seconds`. */
+export async function waitForPage<Page extends { readonly events: readonly unknown[] }, Batch>({
+  seconds,
+  list,
+  signal,
+  follow,
+  pageOf,
+}: FollowedWait<Page, Batch>): Promise<Page> {
+  const wait = timeoutSignal(seconds * 1000, signal)
+  let batches: AsyncGenerator<Batch, void, void> | undefined
+  try {
+    // Subscribe before the query, so that no event is missed between the two.
+    batches = await follow(wait.signal)
+    let page = await list()
+    for (let isOver = false; page.events.length === 0 && !isOver;) {
+      const { done = false, value: batch } = await batches.next()
+      if (batch && pageOf) return await pageOf(batch)
+      isOver = done || wait.signal.aborted
+      // At the end too: changed live events and imported events are not followed, and may match now.
+      if (!signal.aborted) page = await list()
+    }
+    return page
+  } finally {
+    wait.end()
+    await batches?.return()
+  }
+}
+
+export interface LongPollOptions extends Wait<EventPage> {
   readonly broadcast: Broadcast
   /** The events to wait for: the filter of `query`. */
   readonly view: StreamView
   readonly query: EventQuery
-  readonly seconds: number
-  /** Queries the store. */
-  readonly list: () => Promise<EventPage>
-  /** Ends the wait. */
-  readonly signal: AbortSignal
 }
 
 async function pageOf(events: readonly AuditEvent[], query: EventQuery): Promise<EventPage> {
@@ -26,24 +64,15 @@ async function pageOf(events: readonly AuditEvent[], query: EventQuery): Promise
   return collector.page()
 }
 
-/**
- * The current page; if it is empty, a page of the first matching events within `seconds`. Any number of
- * clients can wait without additional queries.
- */
-export async function longPoll(options: LongPollOptions): Promise<EventPage> {
-  const { broadcast, view, query, seconds, list, signal } = options
-  const wait = timeoutSignal(seconds * 1000, signal)
-  try {
-    // Subscribe before the query, so that no event is missed between the two.
-    const chunks = await broadcast.read(view, { signal: wait.signal })
-    const page = await list()
-    if (page.events.length > 0) return page
-    const { value: first } = await chunks.next()
-    // The page was empty, so these are all matching events.
-    if (first) return await pageOf(first.events, query)
-    // Changed live events and imported events may match now; the broadcast does not send those.
-    return signal.aborted ? page : await list()
-  } finally {
-    wait.end()
-  }
-}
+/** The page of one log. Any number of clients can wait without additional queries. */
+export const longPoll = ({
+  broadcast,
+  view,
+  query,
+  ...wait
+}: LongPollOptions): Promise<EventPage> =>
+  waitForPage({
+    ...wait,
+    follow: (signal) => broadcast.read(view, { signal }),
+    pageOf: ({ events }) => pageOf(events, query),
+  })

@@ -1,14 +1,16 @@
 import { checkAccept, jsonResponse } from '../media.js'
 import { refuseParameters } from '../parameters.js'
 import { jsonapi } from '../problem.js'
-import type { EventsHandler, HandlerOptions } from './handler.js'
+import type { EventsHandler } from './handler.js'
 
 /** `GET <path>/me`: the authenticated user and their rights. */
-export function meHandler({ path }: HandlerOptions): EventsHandler {
-  return async ({ request, username, rights }) => {
-    checkAccept(request.header('accept'))
-    refuseParameters(request.query)
-    const data = { type: 'user', id: username, attributes: await rights() }
-    return jsonResponse(200, JSON.stringify({ jsonapi, data, links: { self: `${path}/me` } }))
-  }
+export const meHandler: EventsHandler = async ({ request, username, source, rights }) => {
+  checkAccept(request.header('accept'))
+  const found = source()
+  refuseParameters(request.query, found.known.me)
+  const data = { type: 'user', id: username, attributes: await rights() }
+  return jsonResponse(
+    200,
+    JSON.stringify({ jsonapi, data, links: { self: found.link('/me', request.query) } }),
+  )
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AuditEvent } from '../../event/event.js'
+import type { EventOfLog } from '../../event/event-of-log.js'
 import { formatTimestamp } from '../../event/timestamp.js'
 import { jsonLine } from '../../exporting/lines.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
@@ -11,7 +11,8 @@ import { joinParts } from '../utf8.js'
 import { readAllMatching } from './export-request.js'
 import type { SourceHandler } from './handler.js'
 import { MAX_REPORT_EVENTS, MAX_REPORT_MIB } from '../openapi/routes.js'
-import type { EventsSource, ExistingMatches } from './source.js'
+import { eventsDocument } from './documents.js'
+import type { ExistingMatches } from './source.js'
 
 const MAX_BYTES = MAX_REPORT_MIB * 1024 * 1024
 
@@ -27,15 +28,15 @@ const tooManyBytes = (count: number): HttpProblem =>
 
 /** Reads the events of a report. `undefined` if there are too many. */
 async function collect(
-  pages: AsyncIterable<readonly AuditEvent[]>,
-): Promise<readonly AuditEvent[] | undefined> {
-  const all: AuditEvent[] = []
+  pages: AsyncIterable<readonly EventOfLog[]>,
+): Promise<readonly EventOfLog[] | undefined> {
+  const all: EventOfLog[] = []
   let size = 0
-  for await (const events of pages) {
-    if (all.length + events.length > MAX_REPORT_EVENTS) return undefined
-    for (const event of events) {
-      all.push(event)
-      size += attributesJson(event).length
+  for await (const items of pages) {
+    if (all.length + items.length > MAX_REPORT_EVENTS) return undefined
+    for (const item of items) {
+      all.push(item)
+      size += attributesJson(item.event).length
       if (size > MAX_BYTES) throw tooManyBytes(all.length)
     }
   }
@@ -44,14 +45,13 @@ async function collect(
 
 /** The size and the digest of the export of these events as JSON lines. */
 async function digest(
-  events: readonly AuditEvent[],
-  logOf: EventsSource['logOf'],
+  items: readonly EventOfLog[],
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const hash = createHash('sha256')
   const slices = createTimeSlices()
   let bytes = 0
-  for (const event of events) {
-    const text = Buffer.from(jsonLine(event, logOf?.(event)))
+  for (const item of items) {
+    const text = Buffer.from(jsonLine(item))
     hash.update(text)
     bytes += text.length
     if (slices.isOver()) await slices.next()
@@ -83,9 +83,9 @@ export const reportHandler: SourceHandler = async ({ request, username, source, 
   if (!events) throw await tooManyEvents(existing)
   // As in an export, the host gets the events before their lines are written.
   await reportRead(events)
-  const { bytes, sha256 } = await digest(events, found.logOf)
+  const { bytes, sha256 } = await digest(events)
   // Not the newest event of the log, which the user may not see.
-  const as_of = events.at(-1)?.created_at ?? formatTimestamp(Date.now() * 1000)
+  const as_of = events.at(-1)?.event.created_at ?? formatTimestamp(Date.now() * 1000)
   const links = { self: found.link('/report', request.query) }
   const meta = {
     username,
@@ -96,5 +96,6 @@ export const reportHandler: SourceHandler = async ({ request, username, source, 
     export: found.link('/export', `${existing.exportQuery(as_of)}&format=ndjson`),
   }
   const open = await found.open(events)
-  return jsonResponse(200, await joinParts(found.document(events, links, { open, meta })))
+  const document = eventsDocument(events, found.pathOf, links, { open, meta })
+  return jsonResponse(200, await joinParts(document))
 }

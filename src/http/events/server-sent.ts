@@ -24,10 +24,12 @@ export const RETRY = 'retry: 2000\n\n'
 export const COMMENT = ':\n\n'
 
 /** The event as a JSON:API document. A client that reconnects sends `id` as `Last-Event-ID`. */
-export function eventFrame(event: AuditEvent, path: string, fields?: Fieldset): string {
-  const data = `{"data":${eventResource(event, path, { fields })}}`
-  return `id: ${event.created_at}\ndata: ${data}\n\n`
-}
+export const resourceFrame = (id: string, resource: string): string =>
+  `id: ${id}\ndata: {"data":${resource}}\n\n`
+
+/** The frame of an event of one log. */
+export const eventFrame = (event: AuditEvent, path: string, fields?: Fieldset): string =>
+  resourceFrame(event.created_at, eventResource({ event }, path, { fields }))
 
 /** Has no `id`, because a client that reconnects continues after the last event, not the last change. */
 export function changeFrame({ id, created_at, patch, closed }: EventChange): string {

@@ -5,9 +5,6 @@ import { KNOWN_ATTRIBUTES, missingAttributes } from '../../filter/missing-attrib
 import { didYouMean, nearest } from '../../event/nearest.js'
 import type { EventsSource } from './source.js'
 
-/** Lists the events that the user may see. */
-type Lister = Pick<EventsSource, 'list'>
-
 /** Part of a list's `meta.warnings`. */
 export interface ListWarning {
   readonly detail: string
@@ -19,7 +16,7 @@ export interface ListWarning {
  * events. Empty if that cannot be found out within the time limit of a query.
  */
 export async function sortWarnings(
-  source: Lister,
+  source: Pick<EventsSource, 'list'>,
   { sorts }: EventQuery,
   listed: readonly AuditEvent[],
 ): Promise<readonly ListWarning[]> {

@@ -3,7 +3,7 @@ import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import type { HttpRequest } from '../exchange.js'
 import { invalidParameter, readSingleValues, readFlag, extractParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
-import { FIELDS, type Fieldset, extractFieldset } from './fieldset.js'
+import { type Fieldset, extractFieldset } from './fieldset.js'
 import { parseEventsQuery } from './query.js'
 
 /** The parameters of a request for a stream. */
@@ -12,12 +12,12 @@ export interface StreamRequest {
   readonly fields: Fieldset
   /** The `created_at` after which the stream starts; `undefined` for events from now on. */
   readonly after: string | undefined
+  /** Where the stream starts, if its messages have cursors as their ids. */
+  readonly cursor: string | undefined
   readonly changes: boolean
 }
 
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes', 'limit'])
-
-const LAST_EVENT_ID = 'last-event-id'
+export const LAST_EVENT_ID = 'last-event-id'
 
 const NOT_A_TIME = 'must be an ISO 8601 timestamp, such as the created_at of an event'
 
@@ -37,15 +37,25 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
   })
 }
 
-/** Reads the parameters and `Last-Event-ID`; throws if they are invalid. */
-export function readStreamRequest(request: Pick<HttpRequest, 'query' | 'header'>): StreamRequest {
+/**
+ * Reads the parameters and `Last-Event-ID`; throws if they are invalid. `own` are the parameters that are no filters, `known` is the
+ * list of all in messages.
+ */
+export function readStreamRequest(
+  request: Pick<HttpRequest, 'query' | 'header'>,
+  own: ReadonlySet<string>,
+  known: string,
+): StreamRequest {
   const { fields, rest } = extractFieldset(request.query)
-  const { extracted, rest: filters } = extractParameters(rest, (name) => OWN_PARAMETERS.has(name))
-  const own = readSingleValues(extracted)
-  const { where, sorts } = parseEventsQuery(filters, `filter, q, ${FIELDS}, after and changes`)
-  const stray = own.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
+  const { extracted, rest: filters } = extractParameters(rest, (name) => own.has(name))
+  const values = readSingleValues(extracted)
+  const { where, sorts } = parseEventsQuery(filters, known)
+  const stray = values.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
   if (stray) throw invalidParameter(stray, 'is not allowed: a stream is ordered by created_at')
-  const changes = readFlag(own, 'changes')
-  const after = readAfter(request.header(LAST_EVENT_ID), own.get('after'))
-  return { where, fields, after, changes }
+  const changes = readFlag(values, 'changes')
+  const lastEventId = request.header(LAST_EVENT_ID)
+  const hasCursors = own.has('cursor')
+  const after = readAfter(hasCursors ? '' : lastEventId, values.get('after'))
+  const cursor = hasCursors ? lastEventId || values.get('cursor') : undefined
+  return { where, fields, after, cursor, changes }
 }

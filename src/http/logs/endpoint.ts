@@ -13,13 +13,10 @@ import {
   type EventsEndpoint,
   eventsEndpoint,
   type EventsEndpointOptions,
+  readHandlers,
 } from '../events/endpoint.js'
-import type { EventsRead } from '../events/access.js'
-import { countsHandler } from '../events/counts.js'
-import { exportHandler } from '../events/export.js'
-import { groupsHandler } from '../events/groups.js'
-import { historyHandler } from '../events/history.js'
-import { reportHandler } from '../events/report.js'
+import { EVENTS_ACCESS } from '../events/access.js'
+import { type HostAccess, hostAccess, hostCalls, visibleParts } from '../events/host-access.js'
 import { readRecheckMs } from '../events/recheck.js'
 import { typesHandler } from '../events/types.js'
 import { withBodyQuery } from '../body-query.js'
@@ -31,17 +28,16 @@ import { declareMount, isUnder } from '../mounts.js'
 import { openApiDocument } from '../openapi/document.js'
 import { severalLogsParameters as parameters } from '../openapi/parameters.js'
 import { severalLogsResponses as responses } from '../openapi/responses.js'
+import { HttpProblem } from '../problem.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
 import { type LogsRoute, severalLogsRoutes } from '../openapi/routes.js'
 import { componentSchemas, severalLogsSchemas as schemasOf } from '../openapi/schemas.js'
 import { routeMatcher, routeOf } from '../route-matcher.js'
 import { staticDocumentHandler } from '../static-document.js'
-import { type LogsAccess, requestAccess } from './access.js'
-import type { LogsCall, LogsHandler } from './call.js'
-import { logsHandler, meHandler, plainEvents, readHandler, severalLogsHandler } from './handlers.js'
-import { listHandler } from './list.js'
-import { pathOfLog, withoutLogs } from './requests.js'
-import { streamHandler } from './stream.js'
+import type { LogsAccess } from './access.js'
+import { logsHandler } from './logs-list.js'
+import { pathOfLog, type RangeParameter, readLogsRequest, withoutLogs } from './requests.js'
+import { createLogsSources } from './source.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 
@@ -59,14 +55,11 @@ export interface LogsEndpointOptions<Context>
 }
 
 const ROUTES_OPTIONS: OptionNames<LogsEndpointOptions<unknown> & UsernameOption<unknown>> = {
+  ...EVENTS_ACCESS,
   path: true,
   ...CHALLENGE_OPTIONS,
   redact: true,
   service: true,
-  authorize: true,
-  visible: true,
-  recheckMs: true,
-  onRead: true,
   ...USERNAME_OPTION,
 }
 
@@ -79,18 +72,6 @@ export const DEFAULT_LOGS_PATH = '/api/logs'
 const MAX_ENDPOINTS = 100
 
 const match = routeMatcher(severalLogsRoutes)
-
-/** The actions that read events, as `onRead` names them. */
-const READS: Readonly<Partial<Record<LogsRoute['action'], EventsRead['action']>>> = {
-  list: 'list',
-  stream: 'stream',
-  count: 'count',
-  groups: 'count',
-  export: 'export',
-  report: 'export',
-  history: 'list',
-  read: 'read',
-}
 
 /** The keys of `<path>/<key>/events…`, or `<path>/<key>,<key>/events…`; `undefined` for other paths. */
 function keysOf(path: string, mount: string): readonly string[] | undefined {
@@ -113,42 +94,6 @@ function namedInQuery<Context>(
   const logs = keys.map((key) => `logs[]=${encodeURIComponent(key)}`)
   const query = [...logs, request.query].filter((text) => text !== '').join('&')
   return { ...request, path: `${mount}/${rest}`, query }
-}
-
-function createHandlers(
-  logs: EndpointLogs,
-  path: string,
-  { recheckMs, service }: { readonly recheckMs: number; readonly service: string },
-): Readonly<Record<LogsRoute['action'], LogsHandler>> {
-  const options = { logs, path, recheckMs }
-  const types = typesHandler({ audit: logs, path: `${path}/events` })
-  return {
-    logs: logsHandler(options),
-    list: listHandler(options),
-    stream: streamHandler(options),
-    count: severalLogsHandler(countsHandler, options),
-    groups: severalLogsHandler(groupsHandler, options),
-    export: severalLogsHandler(exportHandler(service), options, ['cursor', 'until']),
-    report: severalLogsHandler(reportHandler, options),
-    history: severalLogsHandler(historyHandler, options, ['until']),
-    me: meHandler(options),
-    read: readHandler(options),
-    // All logs have the same types.
-    types: ({ request }) => types({ request: { ...request, query: withoutLogs(request.query) } }),
-    describe: staticDocumentHandler('application/json', () => {
-      return JSON.stringify(
-        openApiDocument({
-          path,
-          title: 'Audit logs',
-          description: 'The audit events of the logs of the service',
-          routes: severalLogsRoutes,
-          parameters,
-          responses,
-          schemas: schemasOf(componentSchemas(logs, EVENTS_ACTIONS)),
-        }),
-      )
-    }),
-  }
 }
 
 /** Handles a request of an authenticated user. */
@@ -194,19 +139,77 @@ function createSingle<Context>({
   }
 }
 
+async function mayAnything({ may }: HostAccess, key: string): Promise<boolean> {
+  for (const action of EVENTS_ACTIONS) if (await may(action, key)) return true
+  return false
+}
+
 /** Passes a request to the endpoints of one log. */
 function toOneLog<Context>(served: Served<Context>): (key: string) => Handle<Context> {
   const { logs, path, options } = served
   const endpointOf = createSingle(served)
   return (key) => async (request, callHost) => {
-    const access = requestAccess(options, request.context, callHost)
-    const isAllowed = isKey(key) && (await access.mayAnything(key))
+    const access = hostAccess(options, request.context, callHost)
+    const isAllowed = isKey(key) && (await mayAnything(access, key))
     if (!isAllowed || !(await logs.find(key))) throw unknownLog(key)
     // The client may have written the key in another way.
     const rest = request.path.slice(path.length).split('/').slice(3)
     const canonical = [pathOfLog(path, key), ...rest].join('/')
     // It responds to its own errors; errors that it throws are the host's.
     return callHost(async () => (await endpointOf(key)({ ...request, path: canonical }))!)
+  }
+}
+
+/** Throws unless all of the logs exist and the user may do this in each of them. */
+async function requireLogs(
+  logs: EndpointLogs,
+  access: HostAccess,
+  {
+    keys,
+    right,
+    signal,
+  }: { keys: readonly string[]; right: LogsRoute['right']; signal: AbortSignal },
+): Promise<void> {
+  // The host answers one question after the other, so that the first error is the one that is thrown.
+  for (const key of keys) {
+    if (right && (await access.may(right, key))) continue
+    if (!(await mayAnything(access, key))) throw unknownLog(key)
+    if (right)
+      throw new HttpProblem('FORBIDDEN', `the action ${right} is not allowed in the log ${key}`)
+  }
+  const found = await Promise.all(keys.map((key) => logs.find(key, { signal })))
+  const missing = keys.find((_, i) => !found[i])
+  if (missing !== undefined) throw unknownLog(missing)
+}
+
+/** The parameters of a range of events that an endpoint reads. */
+const RANGES: Readonly<Partial<Record<LogsRoute['action'], readonly RangeParameter[]>>> = {
+  list: ['cursor'],
+  export: ['cursor', 'until'],
+  history: ['until'],
+}
+
+/** Handlers of requests that name no logs. */
+function createHandlers(logs: EndpointLogs, path: string) {
+  const types = typesHandler({ audit: logs, path: `${path}/events` })
+  return {
+    logs: logsHandler(logs, path),
+    // All logs have the same types.
+    types: ({ request }: { readonly request: HttpRequest }) =>
+      types({ request: { ...request, query: withoutLogs(request.query) } }),
+    describe: staticDocumentHandler('application/json', () => {
+      return JSON.stringify(
+        openApiDocument({
+          path,
+          title: 'Audit logs',
+          description: 'The audit events of the logs of the service',
+          routes: severalLogsRoutes,
+          parameters,
+          responses,
+          schemas: schemasOf(componentSchemas(logs, EVENTS_ACTIONS)),
+        }),
+      )
+    }),
   }
 }
 
@@ -217,42 +220,29 @@ function toSeveralLogs<Context>({
   recheckMs,
   options,
 }: Served<Context>): Handle<Context> {
-  const service = readService(options.service)
-  const handlers = createHandlers(logs, path, { recheckMs, service })
+  const handlers = createHandlers(logs, path)
+  const readers = readHandlers({ recheckMs, service: readService(options.service) })
+  const sourceOf = createLogsSources(logs, path)
   return async (received, callHost, username) => {
     const routes = match(received.path.slice(path.length))
     const { action, right, method } = routeOf(received, routes)
+    const access = hostAccess(options, received.context, callHost)
+    if (action === 'logs' || action === 'types' || action === 'describe') {
+      const call = { request: received, mayAnything: (key: string) => mayAnything(access, key) }
+      return finalizeResponse(received, await handlers[action](call))
+    }
     const request = method === 'POST' ? await withBodyQuery(received, username) : received
-    const access = requestAccess(options, request.context, callHost)
-    const allow: LogsCall['allow'] = async (named) => {
-      // The host answers one question after the other, so that the first error is the one that is thrown.
-      for (const key of named)
-        if (right) await access.require(right, key)
-        else if (!(await access.mayAnything(key))) throw unknownLog(key)
-      const { signal } = request
-      const found = await Promise.all(named.map((key) => logs.find(key, { signal })))
-      const missing = named.find((_, i) => !found[i])
-      if (missing !== undefined) throw unknownLog(missing)
-      return access.visible(named)
-    }
-    const read = READS[action]
-    const mayContinue: LogsCall['mayContinue'] = async (named, filters) => {
-      for (const key of named) if (right && !(await access.may(right, key))) return false
-      const now = await access.visible(named)
-      return JSON.stringify([...now]) === JSON.stringify([...filters])
-    }
-    const response = await handlers[action]({
-      request,
+    const asked = readLogsRequest(request.query, RANGES[action] ?? [])
+    const { logs: keys, sent, rest } = asked
+    await requireLogs(logs, access, { keys, right, signal: request.signal })
+    const visible = await visibleParts(access, keys)
+    const response = await readers[action]({
+      request: { ...request, query: rest },
       username,
       id: routes.id,
-      access,
-      allow,
-      reportRead: async (log, events) => {
-        if (!options.onRead || !read) return
-        const report = { action: read, username, query: request.query, events: plainEvents(events) }
-        await callHost(() => options.onRead!(request.context, report, log))
-      },
-      mayContinue: options.authorize || options.visible ? mayContinue : undefined,
+      identity: [sent, visible],
+      source: (signal = request.signal) => sourceOf(asked, visible, signal),
+      ...hostCalls(access, { request, username, right, logs: keys, visible }),
     })
     return finalizeResponse(request, response)
   }

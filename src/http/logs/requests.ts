@@ -1,6 +1,5 @@
 import { isKey } from '../../store/log-stores.js'
-import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
-import { extractParameters, invalidParameter, readFlag, readSingleValues } from '../parameters.js'
+import { extractParameters, invalidParameter, readSingleValues } from '../parameters.js'
 import { MAX_LOGS } from '../openapi/parameters.js'
 
 const LOGS = /^logs(?:\[\d*\])?$/
@@ -54,32 +53,8 @@ export function readLogsRequest(query: string, allowed: readonly RangeParameter[
   return { logs, sent: query, rest, ...Object.fromEntries(readSingleValues(extracted)) }
 }
 
-/** The parameter `cursor`, and the rest of the query. */
-export function readCursor(query: string): {
-  readonly cursor: string | undefined
-  readonly rest: string
-} {
-  const { extracted, rest } = extractParameters(query, (name) => name === 'cursor')
-  return { cursor: readSingleValues(extracted).get('cursor'), rest }
-}
-
-const STREAM_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes'])
-
-/** The parameters of a stream beside `cursor`, and the rest of the query. */
-export function readAfter(query: string): {
-  readonly after: string | undefined
-  readonly rest: string
-} {
-  const { extracted, rest } = extractParameters(query, (name) => STREAM_PARAMETERS.has(name))
-  const own = readSingleValues(extracted)
-  readFlag(own, 'changes')
-  const text = own.get('after')
-  if (text === undefined) return { after: undefined, rest }
-  const time = parseTimestamp(text)
-  if (time === undefined) throw invalidParameter('after', 'must be an ISO 8601 timestamp')
-  return { after: formatTimestamp(time), rest }
-}
-
 /** The query with another cursor. */
-export const withCursor = (query: string, cursor: string): string =>
-  [readCursor(query).rest, `cursor=${cursor}`].filter((text) => text !== '').join('&')
+export function withCursor(query: string, cursor: string): string {
+  const { rest } = extractParameters(query, (name) => name === 'cursor')
+  return [rest, `cursor=${cursor}`].filter((text) => text !== '').join('&')
+}

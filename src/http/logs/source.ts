@@ -1,92 +1,117 @@
+import type { AuditLogs } from '../../audit-logs.js'
+import { byLog, type EventOfLog, withoutLogs } from '../../event/event-of-log.js'
 import { oldestFirst, upTo } from '../../exporting/existing-events.js'
 import { type EventQuery, type Grouping, MAX_LIMIT } from '../../filter/ast.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import { formatPlacesBefore } from '../../logs/cursor.js'
-import { createEventLogs } from '../../logs/event-logs.js'
-import { eventResource, listDocument } from '../events/documents.js'
-import { filterQuery, withQuery } from '../events/log-source.js'
-import type { EventsSource } from '../events/source.js'
-import type { LogsHandlerOptions } from './call.js'
-import { openAmong } from './open-events.js'
-import { logsQuery, type LogsRequest, pathOfLog } from './requests.js'
+import { FIELDS } from '../events/fieldset.js'
+import type { VisiblePart } from '../events/host-access.js'
+import { filterQuery, visibleEvent, withQuery } from '../events/log-source.js'
+import { waitForPage } from '../events/long-poll.js'
+import { createOpenEventFinder } from '../events/open-events.js'
+import type { EventsSource, SourcePage } from '../events/source.js'
+import { logsQuery, type LogsRequest, pathOfLog, withCursor } from './requests.js'
+import { createLogsStreams } from './stream.js'
 
-/** The events that a user may see of several logs as one, in the order of `created_at`, then of the key of the log. */
-export function severalLogsSource(
-  { logs, path }: LogsHandlerOptions,
-  { logs: keys, sent, rest, ...range }: LogsRequest,
-  {
-    visible,
-    signal,
-  }: { readonly visible: ReadonlyMap<string, Visible>; readonly signal: AbortSignal },
-): EventsSource {
-  const { types, customTypes, links } = logs
-  const { take, takePages, logOf } = createEventLogs()
-  const named = { logs: keys, visible: (log: string): Visible => visible.get(log)!, signal }
-  const { until } = range
-  const all = (where: Grouping | undefined): EventQuery => ({ where, sorts: [], limit: MAX_LIMIT })
-  return {
-    types,
-    customTypes,
-    links,
-    isRestricted: [...visible.values()].some((filter) => filter !== 'all'),
-    logOf,
-    async list(query) {
-      const { events, truncated } = await logs.list(query, { ...named, until, lazy: true })
-      return { events: take(events), truncated }
-    },
-    pages: (query) => takePages(logs.pages(query, { ...named, ...range, lazy: true })),
-    count: (where, options) => {
-      const { visible: _visible, ...counting } = options
-      return logs.count(all(where), { ...counting, ...named, ...range })
-    },
-    groups: (where, options) => {
-      const { visible: _visible, ...grouping } = options
-      return logs.groups(all(where), { ...grouping, ...named, until })
-    },
-    async existing(where) {
-      const end = until ?? (await logs.cursor(named))
-      const bounded = { ...named, ...range, until: end }
-      return {
-        until: end,
-        pages: () => takePages(logs.pages(oldestFirst(where), { ...bounded, lazy: true })),
-        count: (within) => logs.count(all(where), { ...bounded, within }),
-        // Clients that know no cursors show the same events by the time.
-        exportQuery: (asOf) => `${filterQuery(upTo(where, asOf))}&until=${end}`,
-      }
-    },
-    link: (endpoint, query) =>
-      withQuery(
-        `${path}/events${endpoint}`,
-        query === rest ? sent : [logsQuery(keys), query].filter((text) => text !== '').join('&'),
-      ),
-    queryBefore: (query, event) => {
-      const before = formatPlacesBefore(keys, {
-        log: logOf(event),
-        created_at: event.created_at,
-      })
-      return `${query}&until=${before}`
-    },
-    open: (events) =>
-      openAmong(
-        logs,
-        events.map((event) => ({ log: logOf(event), event })),
-        signal,
-      ),
-    document: (events, shown, { metaOf, meta, ...view }) =>
-      listDocument(
-        {
-          length: events.length,
-          resourceAt: (index) => {
-            const event = events[index]!
-            const log = logOf(event)
-            return eventResource(event, pathOfLog(path, log), {
-              ...view,
-              metaOf: () => ({ log, ...metaOf?.(event) }),
-            })
-          },
-        },
-        shown,
-        meta,
-      ),
+/** Ids that include those of the open live events among these. */
+async function openAmong(
+  logs: AuditLogs,
+  items: readonly EventOfLog[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const open = new Set<string>()
+  for (const [log, events] of byLog(items))
+    for (const id of await createOpenEventFinder(logs.log(log!))(events, { signal })) open.add(id)
+  return open
+}
+
+const KNOWN: EventsSource['known'] = {
+  list: `logs[], filter, q, limit, cursor and ${FIELDS}`,
+  read: `logs[] and ${FIELDS}`,
+  stream: `logs[], filter, q, cursor, after and ${FIELDS}`,
+  me: 'logs[]',
+}
+
+const all = (where: Grouping | undefined): EventQuery => ({ where, sorts: [], limit: MAX_LIMIT })
+
+/** Returns the events of several logs that a user may see, in the order of `created_at`, then of the key of the log. */
+export type LogsSources = (
+  asked: LogsRequest,
+  visible: readonly VisiblePart[],
+  signal: AbortSignal,
+) => EventsSource
+
+export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
+  const base = `${path}/events`
+  const pathOf = (log: string | undefined): string => pathOfLog(path, log!)
+  const streamOf = createLogsStreams(logs, path)
+
+  return ({ logs: keys, sent, rest, ...range }, visible, signal) => {
+    const { cursor, until } = range
+    const parts = new Map(keys.map((key, i) => [key, visible[i]!]))
+    const named = { logs: keys, visible: (log: string): Visible => parts.get(log)!.given, signal }
+    const lazy = { ...named, lazy: true }
+
+    const page = async (query: EventQuery): Promise<SourcePage> => {
+      // Before the list, so that a stream from it misses nothing.
+      const current = await logs.cursor(named)
+      const { cursor: next, ...found } = await logs.list(query, { ...lazy, cursor })
+      const name = query.sorts.length === 0 ? 'prev' : 'next'
+      const other =
+        next === undefined ? undefined : ({ name, query: withCursor(sent, next) } as const)
+      return { ...found, meta: { cursor: current }, other }
+    }
+
+    return {
+      described: logs,
+      isRestricted: visible.some(({ where }) => where !== undefined),
+      hasLogs: true,
+      base,
+      known: KNOWN,
+      pathOf,
+      link: (endpoint, query) =>
+        withQuery(
+          base + endpoint,
+          query === rest ? sent : [logsQuery(keys), query].filter((text) => text !== '').join('&'),
+        ),
+      queryBefore: (query, { log, event: { created_at } }) =>
+        `${query}&until=${formatPlacesBefore(keys, { log: log!, created_at })}`,
+      async read(id) {
+        for (const [log, { where }] of parts) {
+          const event = await visibleEvent(logs.log(log), id, where, { signal })
+          if (event) return { log, event }
+        }
+        return undefined
+      },
+      page: ({ query, seconds }) => {
+        const list = (): Promise<SourcePage> => page(query)
+        if (!seconds) return list()
+        const follow = async (ended: AbortSignal) =>
+          (await logs.follow({ ...query, sorts: [] }, { ...named, signal: ended })).batches
+        return waitForPage({ seconds, list, signal, follow })
+      },
+      async list(query) {
+        const { events } = await logs.list(query, lazy)
+        return { events: withoutLogs(events) }
+      },
+      pages: (query) => logs.pages(query, { ...lazy, ...range }),
+      count: (where, { visible: _visible, ...options }) =>
+        logs.count(all(where), { ...options, ...named, ...range }),
+      groups: (where, { visible: _visible, ...options }) =>
+        logs.groups(all(where), { ...options, ...named, until }),
+      async existing(where) {
+        const end = until ?? (await logs.cursor(named))
+        const bounded = { ...range, until: end }
+        return {
+          until: end,
+          pages: () => logs.pages(oldestFirst(where), { ...lazy, ...bounded }),
+          count: (within) => logs.count(all(where), { ...named, ...bounded, within }),
+          // Clients that know no cursors show the same events by the time.
+          exportQuery: (asOf) => `${filterQuery(upTo(where, asOf))}&until=${end}`,
+        }
+      },
+      open: (items) => openAmong(logs, items, signal),
+      stream: (request, reportRead) => streamOf({ request, named, reportRead }, KNOWN.stream),
+    }
   }
 }

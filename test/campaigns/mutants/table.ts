@@ -288,7 +288,7 @@ export const mutants: readonly Mutant[] = [
     defect: 'records a document of JSON:API as text, with its secrets',
   },
   {
-    file: 'src/http/logs/access.ts',
+    file: 'src/http/events/host-access.ts',
     line: 'return answer === true',
     mutant: 'return Boolean(answer)',
     defect: 'allows what the host answered with anything but true',

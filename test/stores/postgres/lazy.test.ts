@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { MINUTE } from '../../../src/event/timestamp.js'
 import { draft, throttled } from '../../../src/testing/conformance/helpers.js'
 import { manualClock } from '../../../src/testing/conformance/manual-clock.js'
+import { ofOneLog } from '../../../src/event/event-of-log.js'
 import { eventsDocument } from '../../../src/http/events/documents.js'
 import { LazyEvent } from '../../../src/event/lazy-event.js'
 import { joined } from '../../support/text-parts.js'
@@ -18,7 +19,8 @@ beforeEach(() => {
 })
 afterEach(() => audit.close())
 
-const textOf = ({ events }: EventPage): string => joined(eventsDocument(events, '/api/events', {}))
+const textOf = ({ events }: EventPage): string =>
+  joined(eventsDocument(ofOneLog(events), () => '/api/events', {}))
 
 const isUnread = (event: AuditEvent): boolean => event instanceof LazyEvent
 

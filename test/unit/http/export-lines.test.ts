@@ -2,7 +2,7 @@ import { AuditLog, type AuditEvent } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { expect, it } from 'vitest'
 import { exportHandler } from '../../../src/http/events/export.js'
-import { logSource } from '../../../src/http/events/log-source.js'
+import { createLogSources } from '../../../src/http/events/log-source.js'
 import { exportLines } from '../../../src/exporting/lines.js'
 import { turnsDuring } from '../../support/turns.js'
 import { plainEvent } from '../../support/plain-events.js'
@@ -19,7 +19,7 @@ const event = plainEvent({ username: 'ann', attributes: { wide, text: 'a,b' } })
 const { line } = exportLines.csv({ columns: [...NAMES, 'text'], service: 'daybook' })
 
 it('the row of an event of many values is written in pieces', () => {
-  const pieces = line(event)
+  const pieces = line({ event })
   if (typeof pieces === 'string') throw new Error('the row was written at once')
   const all = [...pieces]
   expect(all.filter((piece) => piece === undefined).length).toBeGreaterThan((COLUMNS * MANY) / 1000)
@@ -35,13 +35,13 @@ it('a long value in many columns is written in pieces', () => {
       .join('_'),
   )
   const lines = exportLines.csv({ columns: names, service: 'daybook' })
-  expect(lines.line({ ...event, attributes: nested })).not.toBeTypeOf('string')
-  expect(lines.line({ ...event, attributes: { a: 1 } })).toBeTypeOf('string')
+  expect(lines.line({ event: { ...event, attributes: nested } })).not.toBeTypeOf('string')
+  expect(lines.line({ event: { ...event, attributes: { a: 1 } } })).toBeTypeOf('string')
 })
 
 it('a row that takes little work is written at once, like the same row in pieces', () => {
-  const few = line({ ...event, attributes: { wide: wide.slice(0, 10), text: 'a,b' } })
-  const pieces = line(event)
+  const few = line({ event: { ...event, attributes: { wide: wide.slice(0, 10), text: 'a,b' } } })
+  const pieces = line({ event })
   expect(few).toBe([...pieces].join(''))
 })
 
@@ -61,7 +61,7 @@ it('the event loop runs while an export writes such a row', async () => {
       body: async () => new Uint8Array(),
     },
     username: 'ann',
-    source: () => logSource({ audit, path: '/events' }, undefined, { signal }),
+    source: () => createLogSources({ audit, path: '/events' })(undefined, { signal }),
     reportRead: async () => {},
   })
   const turns = await turnsDuring(async () => {

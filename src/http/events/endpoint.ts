@@ -22,7 +22,7 @@ import { exportHandler } from './export.js'
 import { groupsHandler } from './groups.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
 import { historyHandler } from './history.js'
-import { hostAccess, hostCalls, isRead, type VisiblePart } from './host-access.js'
+import { hostAccess, hostCalls, type HostRules, isRead, type VisiblePart } from './host-access.js'
 import { listHandler } from './list.js'
 import { createLogSources } from './log-source.js'
 import { meHandler } from './me.js'
@@ -100,12 +100,18 @@ const ONE = [undefined]
 
 const ALL: VisiblePart = { given: 'all', where: undefined }
 
+/** Options of endpoints of one log, whose rules may be those of the host for several. */
+type OneLogOptions<Context> = Omit<EventsEndpointOptions<Context>, keyof HostRules<Context>> &
+  HostRules<Context>
+
 /**
- * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server.
+ * The endpoints of the interface's sections "Endpoints" and "Errors", independent of the HTTP server. The rules get the `key`,
+ * if the log has one.
  */
 export function eventsEndpoint<Context>(
   audit: EndpointAudit,
-  options: EventsEndpointOptions<Context> = {},
+  options: OneLogOptions<Context> = {},
+  key?: string,
 ): EventsEndpoint<Context> {
   checkOptions(options, ROUTES_OPTIONS, 'auditRoutes')
   const { path = DEFAULT_PATH } = options
@@ -131,15 +137,13 @@ export function eventsEndpoint<Context>(
     const username = requireUser(await callHost(() => received.username), unauthenticated)
     const route = routeOf(received, routes)
     const right = rightOf(route)
-    const access = hostAccess(options, context, callHost)
+    const access = hostAccess(options, { context, callHost, key })
     // Without these functions there is nothing to wait for; each wait takes about a microsecond.
-    if (right && options.authorize && !(await access.may(right, undefined)))
+    if (right && options.authorize && !(await access.may(right)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const request =
       isRead(right) && route.method === 'POST' ? await withBodyQuery(received, username) : received
-    const visible = isRead(right)
-      ? [options.visible ? await access.visible(undefined) : ALL]
-      : undefined
+    const visible = isRead(right) ? [options.visible ? await access.visible() : ALL] : undefined
     const where = visible?.[0]?.where
     const sentToken = request.header(CONSISTENCY_TOKEN)
     const consistencyToken = readConsistencyToken(sentToken, where !== undefined)
@@ -147,7 +151,7 @@ export function eventsEndpoint<Context>(
       request,
       username,
       id: routes.id,
-      identity: [where, consistencyToken],
+      identity: where || consistencyToken ? JSON.stringify([where, consistencyToken]) : '',
       source: (signal = request.signal) => sourceOf(where, { signal, consistencyToken }),
       ...hostCalls(access, { request, username, right, logs: ONE, visible }),
     })

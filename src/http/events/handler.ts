@@ -42,8 +42,8 @@ export interface EventsCall {
   readonly username: string
   /** The id of `<path>/<id>`; empty for other paths. */
   readonly id: string
-  /** Equal for requests that read the same events, if their queries are equal. */
-  readonly identity: unknown
+  /** Equal for requests that may read the same events. One line. */
+  readonly identity: string
   /** Returns the events that the user may see. `signal` ends the reads. @default the signal of the request */
   readonly source: (signal?: AbortSignal) => EventsSource
   readonly reportRead: ReportRead

@@ -30,34 +30,41 @@ export interface VisiblePart {
 export interface HostAccess {
   /** True if the host has `authorize` or `visible`. */
   readonly isRuled: boolean
-  readonly may: (action: EventsAction, log: Key) => Promise<boolean>
-  readonly visible: (log: Key) => Promise<VisiblePart>
+  readonly may: (action: EventsAction, log?: Key) => Promise<boolean>
+  readonly visible: (log?: Key) => Promise<VisiblePart>
   /** Calls `onRead`, if the host has it. */
-  readonly report: ((read: EventsRead, log: Key) => Promise<void>) | undefined
+  readonly report: ((read: EventsRead, log?: Key) => Promise<void>) | undefined
 }
 
 const named = (log: Key): [] | [string] => (log === undefined ? [] : [log])
 
+interface Asking<Context> {
+  readonly context: Context
+  readonly callHost: CallHost
+  /** The key of the log of endpoints of one log, if it has one. */
+  readonly key?: string | undefined
+}
+
 /** Only an absent option allows everything; of the answers of `authorize`, only `true`. */
 export const hostAccess = <Context>(
   rules: HostRules<Context>,
-  context: Context,
-  callHost: CallHost,
+  { context, callHost, key }: Asking<Context>,
 ): HostAccess => ({
   isRuled: rules.authorize !== undefined || rules.visible !== undefined,
-  async may(action, log) {
+  async may(action, log = key) {
     if (!rules.authorize) return true
     const answer: unknown = await callHost(() => rules.authorize!(context, action, ...named(log)))
     return answer === true
   },
-  visible: (log) =>
+  visible: (log = key) =>
     callHost(async () => {
       const given = rules.visible ? await rules.visible(context, ...named(log)) : 'all'
       // An invalid filter is an error of the host, not of the client.
       return { given, where: parseVisible(given) }
     }),
   report:
-    rules.onRead && ((read, log) => callHost(() => rules.onRead!(context, read, ...named(log)))),
+    rules.onRead &&
+    ((read, log = key) => callHost(() => rules.onRead!(context, read, ...named(log)))),
 })
 
 /** The actions that read events, as `onRead` names them. */

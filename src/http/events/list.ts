@@ -63,7 +63,7 @@ export function listHandler(): EventsHandler {
   return async ({ request, identity, source, reportRead }) => {
     checkAccept(request.header('accept'))
     const seconds = preferredWait(request.header('prefer'))
-    const key = JSON.stringify([request.query, request.hasBodyQuery, identity])
+    const key = `${identity}\n${request.hasBodyQuery}\n${request.query}`
     const { page, body, etag } = seconds
       ? await list(request, source(), seconds)
       : await shared(key, request.signal, (signal) => list(request, source(signal), undefined))

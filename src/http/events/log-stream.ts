@@ -10,7 +10,7 @@ import { createKeepAliveTimer, KeptAlive, type Rendering } from './keep-alive.js
 import { changeFrame, eventFrame, RETRY } from './server-sent.js'
 import type { Frame, OpenStream, ReportRead } from './source.js'
 import { renderingOfFrames, untilLogFails } from './stream.js'
-import { readStreamRequest, type StreamRequest } from './stream-request.js'
+import { LAST_EVENT_ID, readStreamRequest, type StreamRequest } from './stream-request.js'
 import { createStreamView } from './stream-view.js'
 
 /** A stream with changes, at its start. */
@@ -110,7 +110,10 @@ export function createLogStreams({
   }
 
   return (call, known) => {
-    const requested = readStreamRequest(call.request, OWN_PARAMETERS, known)
+    const { request } = call
+    const { query } = request
+    const lastEventId = request.header(LAST_EVENT_ID)
+    const requested = readStreamRequest({ query, lastEventId, own: OWN_PARAMETERS, known })
     const wanted = { ...requested, where: bothOf(call.visible, requested.where) }
     return (signal) => open(wanted, call, signal)
   }

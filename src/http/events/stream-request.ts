@@ -1,6 +1,5 @@
 import type { Grouping } from '../../filter/ast.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
-import type { HttpRequest } from '../exchange.js'
 import { invalidParameter, readSingleValues, readFlag, extractParameters } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { type Fieldset, extractFieldset } from './fieldset.js'
@@ -12,8 +11,6 @@ export interface StreamRequest {
   readonly fields: Fieldset
   /** The `created_at` after which the stream starts; `undefined` for events from now on. */
   readonly after: string | undefined
-  /** Where the stream starts, if its messages have cursors as their ids. */
-  readonly cursor: string | undefined
   readonly changes: boolean
 }
 
@@ -37,25 +34,25 @@ function readAfter(lastEventId: string, parameter: string | undefined): string |
   })
 }
 
-/**
- * Reads the parameters and `Last-Event-ID`; throws if they are invalid. `own` are the parameters that are no filters, `known` is the
- * list of all in messages.
- */
-export function readStreamRequest(
-  request: Pick<HttpRequest, 'query' | 'header'>,
-  own: ReadonlySet<string>,
-  known: string,
-): StreamRequest {
-  const { fields, rest } = extractFieldset(request.query)
+interface SentRequest {
+  readonly query: string
+  /** `Last-Event-ID`, if it is a time; else empty. */
+  readonly lastEventId: string
+  /** The parameters that are no filters. */
+  readonly own: ReadonlySet<string>
+  /** All parameters, as messages list them. */
+  readonly known: string
+}
+
+/** Throws if the parameters or `Last-Event-ID` are invalid. */
+export function readStreamRequest({ query, lastEventId, own, known }: SentRequest): StreamRequest {
+  const { fields, rest } = extractFieldset(query)
   const { extracted, rest: filters } = extractParameters(rest, (name) => own.has(name))
   const values = readSingleValues(extracted)
   const { where, sorts } = parseEventsQuery(filters, known)
   const stray = values.has('limit') ? 'limit' : sorts.length > 0 ? 'filter[sorts]' : undefined
   if (stray) throw invalidParameter(stray, 'is not allowed: a stream is ordered by created_at')
   const changes = readFlag(values, 'changes')
-  const lastEventId = request.header(LAST_EVENT_ID)
-  const hasCursors = own.has('cursor')
-  const after = readAfter(hasCursors ? '' : lastEventId, values.get('after'))
-  const cursor = hasCursors ? lastEventId || values.get('cursor') : undefined
-  return { where, fields, after, cursor, changes }
+  const after = readAfter(lastEventId, values.get('after'))
+  return { where, fields, after, changes }
 }

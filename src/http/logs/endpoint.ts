@@ -36,7 +36,7 @@ import { routeMatcher, routeOf } from '../route-matcher.js'
 import { staticDocumentHandler } from '../static-document.js'
 import type { LogsAccess } from './access.js'
 import { logsHandler } from './logs-list.js'
-import { pathOfLog, type RangeParameter, readLogsRequest, withoutLogs } from './requests.js'
+import { logsQuery, pathOfLog, readLogsRequest, withoutLogs } from './requests.js'
 import { createLogsSources } from './source.js'
 import { checkOptions, type OptionNames } from '../../options.js'
 import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
@@ -91,8 +91,7 @@ function namedInQuery<Context>(
   keys: readonly string[],
 ): HttpRequest<Context> {
   const rest = request.path.slice(mount.length).split('/').slice(2).join('/')
-  const logs = keys.map((key) => `logs[]=${encodeURIComponent(key)}`)
-  const query = [...logs, request.query].filter((text) => text !== '').join('&')
+  const query = [logsQuery(keys), request.query].filter((text) => text !== '').join('&')
   return { ...request, path: `${mount}/${rest}`, query }
 }
 
@@ -111,52 +110,31 @@ interface Served<Context> {
   readonly options: LogsEndpointOptions<Context>
 }
 
-/** The endpoints of single logs. */
-function createSingle<Context>({
-  logs,
-  path,
-  recheckMs,
-  options,
-}: Served<Context>): (key: string) => EventsEndpoint<Context> {
-  const { redact, service } = options
-  const endpoints = new LRUCache<string, EventsEndpoint<Context>>({ max: MAX_ENDPOINTS })
-  return (key) => {
-    const known = endpoints.get(key)
-    if (known) return known
-    const created = eventsEndpoint<Context>(logs.log(key), {
-      path: pathOfLog(path, key),
-      recheckMs,
-      ...(redact !== undefined && { redact }),
-      ...(service !== undefined && { service }),
-      ...(options.authorize && {
-        authorize: (context, action) => options.authorize!(context, action, key),
-      }),
-      ...(options.visible && { visible: (context) => options.visible!(context, key) }),
-      ...(options.onRead && { onRead: (context, read) => options.onRead!(context, read, key) }),
-    })
-    endpoints.set(key, created)
-    return created
-  }
-}
-
 async function mayAnything({ may }: HostAccess, key: string): Promise<boolean> {
   for (const action of EVENTS_ACTIONS) if (await may(action, key)) return true
   return false
 }
 
 /** Passes a request to the endpoints of one log. */
-function toOneLog<Context>(served: Served<Context>): (key: string) => Handle<Context> {
-  const { logs, path, options } = served
-  const endpointOf = createSingle(served)
+function toOneLog<Context>({
+  logs,
+  path,
+  options,
+}: Served<Context>): (key: string) => Handle<Context> {
+  const endpoints = new LRUCache<string, EventsEndpoint<Context>>({
+    max: MAX_ENDPOINTS,
+    memoMethod: (key) =>
+      eventsEndpoint(logs.log(key), { ...options, path: pathOfLog(path, key) }, key),
+  })
   return (key) => async (request, callHost) => {
-    const access = hostAccess(options, request.context, callHost)
+    const access = hostAccess(options, { context: request.context, callHost })
     const isAllowed = isKey(key) && (await mayAnything(access, key))
     if (!isAllowed || !(await logs.find(key))) throw unknownLog(key)
     // The client may have written the key in another way.
     const rest = request.path.slice(path.length).split('/').slice(3)
     const canonical = [pathOfLog(path, key), ...rest].join('/')
     // It responds to its own errors; errors that it throws are the host's.
-    return callHost(async () => (await endpointOf(key)({ ...request, path: canonical }))!)
+    return callHost(async () => (await endpoints.memo(key)({ ...request, path: canonical }))!)
   }
 }
 
@@ -180,13 +158,6 @@ async function requireLogs(
   const found = await Promise.all(keys.map((key) => logs.find(key, { signal })))
   const missing = keys.find((_, i) => !found[i])
   if (missing !== undefined) throw unknownLog(missing)
-}
-
-/** The parameters of a range of events that an endpoint reads. */
-const RANGES: Readonly<Partial<Record<LogsRoute['action'], readonly RangeParameter[]>>> = {
-  list: ['cursor'],
-  export: ['cursor', 'until'],
-  history: ['until'],
 }
 
 /** Handlers of requests that name no logs. */
@@ -225,14 +196,14 @@ function toSeveralLogs<Context>({
   const sourceOf = createLogsSources(logs, path)
   return async (received, callHost, username) => {
     const routes = match(received.path.slice(path.length))
-    const { action, right, method } = routeOf(received, routes)
-    const access = hostAccess(options, received.context, callHost)
+    const { action, right, method, parameters: taken, form = [] } = routeOf(received, routes)
+    const access = hostAccess(options, { context: received.context, callHost })
     if (action === 'logs' || action === 'types' || action === 'describe') {
       const call = { request: received, mayAnything: (key: string) => mayAnything(access, key) }
       return finalizeResponse(received, await handlers[action](call))
     }
     const request = method === 'POST' ? await withBodyQuery(received, username) : received
-    const asked = readLogsRequest(request.query, RANGES[action] ?? [])
+    const asked = readLogsRequest(request.query, [...taken, ...form])
     const { logs: keys, sent, rest } = asked
     await requireLogs(logs, access, { keys, right, signal: request.signal })
     const visible = await visibleParts(access, keys)
@@ -240,7 +211,7 @@ function toSeveralLogs<Context>({
       request: { ...request, query: rest },
       username,
       id: routes.id,
-      identity: [sent, visible],
+      identity: JSON.stringify([sent, visible]),
       source: (signal = request.signal) => sourceOf(asked, visible, signal),
       ...hostCalls(access, { request, username, right, logs: keys, visible }),
     })

@@ -8,22 +8,6 @@ const LOGS = /^logs(?:\[\d*\])?$/
 export const pathOfLog = (path: string, key: string): string =>
   `${path}/${encodeURIComponent(key)}/events`
 
-/** The keys of `logs[]`, each once, and the rest of the query. Throws `INVALID_VALUE`. */
-export function readLogs(query: string): {
-  readonly logs: readonly string[]
-  readonly rest: string
-} {
-  const { extracted, rest } = extractParameters(query, (name) => LOGS.test(name))
-  const logs = [...new Set(extracted.map(([, key]) => key))]
-  if (logs.length === 0) throw invalidParameter('logs[]', `is missing: name 1 to ${MAX_LOGS} logs`)
-  if (logs.length > MAX_LOGS)
-    throw invalidParameter('logs[]', `names ${logs.length} logs; at most ${MAX_LOGS} are allowed`)
-  const wrong = logs.find((key) => !isKey(key))
-  if (wrong !== undefined)
-    throw invalidParameter('logs[]', `must be keys of logs; ${JSON.stringify(wrong)} is not one`)
-  return { logs, rest }
-}
-
 /** The query without `logs[]`. */
 export const withoutLogs = (query: string): string =>
   extractParameters(query, (name) => LOGS.test(name)).rest
@@ -33,10 +17,10 @@ export const logsQuery = (keys: readonly string[]): string =>
   keys.map((key) => `logs[]=${encodeURIComponent(key)}`).join('&')
 
 /** The parameters of a range of events of several logs. */
-export type RangeParameter = 'cursor' | 'until'
+const RANGE: ReadonlySet<string> = new Set(['cursor', 'until'])
 
 /** A request for several logs. */
-export interface LogsRequest extends Readonly<Partial<Record<RangeParameter, string>>> {
+export interface LogsRequest extends Readonly<Partial<Record<'cursor' | 'until', string>>> {
   readonly logs: readonly string[]
   /** The query as the client has sent it. */
   readonly sent: string
@@ -44,13 +28,20 @@ export interface LogsRequest extends Readonly<Partial<Record<RangeParameter, str
   readonly rest: string
 }
 
-/** Throws `INVALID_VALUE`. Of a range it reads the parameters that are allowed. */
-export function readLogsRequest(query: string, allowed: readonly RangeParameter[]): LogsRequest {
-  const { logs, rest: others } = readLogs(query)
-  const { extracted, rest } = extractParameters(others, (name) =>
-    allowed.includes(name as RangeParameter),
-  )
-  return { logs, sent: query, rest, ...Object.fromEntries(readSingleValues(extracted)) }
+/** Reads `logs[]`, each key once, and of a range the parameters that the route has. Throws `INVALID_VALUE`. */
+export function readLogsRequest(query: string, parameters: readonly string[]): LogsRequest {
+  const isOwn = (name: string): boolean =>
+    LOGS.test(name) || (RANGE.has(name) && parameters.includes(name))
+  const { extracted, rest } = extractParameters(query, isOwn)
+  const logs = [...new Set(extracted.flatMap(([name, key]) => (LOGS.test(name) ? [key] : [])))]
+  if (logs.length === 0) throw invalidParameter('logs[]', `is missing: name 1 to ${MAX_LOGS} logs`)
+  if (logs.length > MAX_LOGS)
+    throw invalidParameter('logs[]', `names ${logs.length} logs; at most ${MAX_LOGS} are allowed`)
+  const wrong = logs.find((key) => !isKey(key))
+  if (wrong !== undefined)
+    throw invalidParameter('logs[]', `must be keys of logs; ${JSON.stringify(wrong)} is not one`)
+  const range = extracted.filter(([name]) => !LOGS.test(name))
+  return { logs, sent: query, rest, ...Object.fromEntries(readSingleValues(range)) }
 }
 
 /** The query with another cursor. */

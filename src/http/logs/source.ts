@@ -111,7 +111,8 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
         }
       },
       open: (items) => openAmong(logs, items, signal),
-      stream: (request, reportRead) => streamOf({ request, named, reportRead }, KNOWN.stream),
+      stream: (request, reportRead) =>
+        streamOf({ request, named, cursor, reportRead }, KNOWN.stream),
     }
   }
 }

@@ -17,6 +17,7 @@ import { pathOfLog } from './requests.js'
 interface StreamCall {
   readonly request: HttpRequest
   readonly named: LogsOptions
+  readonly cursor: string | undefined
   readonly reportRead: ReportRead
 }
 
@@ -49,7 +50,7 @@ function invalidId(error: unknown): unknown {
   return new HttpProblem('INVALID_HEADER', message, { header: LAST_EVENT_ID })
 }
 
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes', 'cursor'])
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes'])
 
 /** The streams of several logs. The `id` of each message is a cursor. Changes of live events are not sent. */
 export function createLogsStreams(
@@ -57,14 +58,16 @@ export function createLogsStreams(
   path: string,
 ): (call: StreamCall, known: string) => OpenStream {
   const rendering = renderingOfFrames(createKeepAliveTimer())
-  return ({ request, named, reportRead }, known) => {
-    const { where, fields, after, cursor } = readStreamRequest(request, OWN_PARAMETERS, known)
+  return ({ request, named, cursor, reportRead }, known) => {
+    const sent = { query: request.query, lastEventId: '', own: OWN_PARAMETERS, known }
+    const { where, fields, after } = readStreamRequest(sent)
     const query = { where, sorts: [], limit: MAX_LIMIT }
+    const lastEventId = request.header(LAST_EVENT_ID)
     return async (signal) => {
       const tail = await logs
-        .follow(query, { ...named, cursor, after, signal })
+        .follow(query, { ...named, cursor: lastEventId || cursor, after, signal })
         .catch((error: unknown) => {
-          throw request.header(LAST_EVENT_ID) === '' ? error : invalidId(error)
+          throw lastEventId === '' ? error : invalidId(error)
         })
       const render = (item: EventOfLog): string =>
         eventResource(item, pathOfLog(path, item.log!), { fields })

@@ -1,19 +1,15 @@
-import { ASYNC_DISPOSE } from '../async/disposal.js'
-import { throwIfAborted, untilAborted } from '../errors.js'
 import type { EventQuery } from '../filter/ast.js'
+import { type EventTail, startTail } from '../tail/tails.js'
 import type { LogEvent, LogsContext } from './named-logs.js'
 import { type LogsTailOptions, openTail, type OpenLogsTail } from './tail-across.js'
 
 /** Events of several logs as they become visible. Ends when the loop is left, by `return` or by `await using`. */
-export interface LogsTail extends AsyncIterableIterator<LogEvent, void, void> {
+export interface LogsTail extends EventTail<LogEvent> {
   /**
    * Continues after the events that were returned so far: a text that a URL takes as it is. `undefined` until the start of the
    * tail is known, at the latest with the first event.
    */
   readonly cursor: string | undefined
-  /** Ends the tail, even while `next` waits. */
-  return(): Promise<IteratorReturnResult<void>>
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 interface Wanted {
@@ -21,61 +17,33 @@ interface Wanted {
   readonly query: EventQuery
 }
 
+async function* eventsOf(
+  tail: OpenLogsTail,
+  signal: AbortSignal,
+): AsyncGenerator<LogEvent, void, void> {
+  for await (const events of tail.batches)
+    for (const event of events) {
+      if (signal.aborted) return
+      tail.received(event)
+      yield event
+    }
+}
+
 /** `read` may throw; then the tail rejects. */
 export function createLogsTail(read: () => Wanted, options: LogsTailOptions): LogsTail {
-  const { signal: given } = options
-  const stop = new AbortController()
-  const { signal } = stop
   let opened: OpenLogsTail | undefined
-
-  const open = async (): Promise<OpenLogsTail> => {
-    const { context, query } = read()
-    opened = await openTail(context, query, { ...options, signal })
-    return opened
-  }
-  const opening = open()
-  // The generator awaits it only once an event is requested.
-  opening.catch(() => {})
-
-  async function* run(): AsyncGenerator<LogEvent, void, void> {
-    const onAbort = (): void => stop.abort(given!.reason)
-    given?.addEventListener('abort', onAbort, { once: true })
-    if (given?.aborted) onAbort()
-    try {
-      const tail = await untilAborted(opening, signal)
-      for await (const events of tail.batches)
-        for (const event of events) {
-          if (signal.aborted) break
-          tail.received(event)
-          yield event
-        }
-      throwIfAborted(given)
-    } catch (error) {
-      // `return` aborts whatever the tail is doing; that is not an error.
-      if (!signal.aborted || given?.aborted) throw error
-    } finally {
-      given?.removeEventListener('abort', onAbort)
-      stop.abort()
-    }
-  }
-
-  const events = run()
-  const end = async (): Promise<IteratorReturnResult<void>> => {
-    stop.abort()
-    await events.return()
-    return { done: true, value: undefined }
-  }
+  const tail = startTail(options.signal, {
+    async open(signal) {
+      const { context, query } = read()
+      opened = await openTail(context, query, { ...options, signal })
+      return opened
+    },
+    read: eventsOf,
+  })
   return {
-    next: () => events.next(),
-    return: end,
+    ...tail,
     get cursor() {
       return opened?.cursor()
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    async [ASYNC_DISPOSE]() {
-      await end()
     },
   }
 }

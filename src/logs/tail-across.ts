@@ -1,18 +1,17 @@
 import { setMaxListeners } from 'node:events'
 import { pause } from '../async/pause.js'
-import { AuditLogError, throwIfAborted } from '../errors.js'
+import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
-import { compileFilterInSteps } from '../filter/evaluate.js'
 import type { EventStore } from '../store/store.js'
 import { BEGINNING, carriesItsTime, newestTime, pollMatching } from '../tail/poll.js'
-import type { Batch } from '../tail/ring.js'
 import {
   createFilterSelections,
   type FilterSelections,
   type KeyedFilter,
 } from '../tail/selections.js'
 import { sharedTail } from '../tail/shared-tail.js'
+import { eventsView, filterOf, readFilter } from '../tail/tails.js'
 import { ignoreTransient } from '../tail/transient-failures.js'
 import { formatPlaces, parsePlaces } from './cursor.js'
 import { comparePlaces } from './list-across.js'
@@ -87,10 +86,6 @@ function selectionsOf(store: EventStore): FilterSelections {
   return created
 }
 
-function filterOf(where: Grouping | undefined): KeyedFilter {
-  return { key: where ? JSON.stringify(where) : '', where, matches: compileFilterInSteps(where) }
-}
-
 const byPlace = (left: LogEvent, right: LogEvent): number =>
   comparePlaces(
     { log: left.log, created_at: left.event.created_at },
@@ -148,15 +143,7 @@ async function* followLog(
   signal: AbortSignal,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
   const { store } = log()
-  const shared = selectionsOf(store)
-  const view = {
-    ...filter,
-    ofBatch: async (batch: Batch, cursor: string) => {
-      const entries = await shared.of(batch, filter, cursor)
-      return entries.length > 0 ? entries.map(({ event }) => event) : undefined
-    },
-    ofEvents: (events: readonly AuditEvent[]) => [events],
-  }
+  const view = eventsView(filter, selectionsOf(store))
   yield* await sharedTail(store).read(view, { after, signal })
 }
 
@@ -272,17 +259,14 @@ async function* catchUp(
  */
 export async function openTail(
   context: LogsContext,
-  { where, sorts }: EventQuery,
+  query: EventQuery,
   options: LogsTailOptions & { readonly signal: AbortSignal },
 ): Promise<OpenLogsTail> {
   const { cursor, after, signal } = options
   throwIfAborted(signal)
   // Each log listens to it.
   setMaxListeners(0, signal)
-  if (sorts.length > 0) {
-    const message = 'filter[sorts]: a tail is always in the order of created_at'
-    throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
-  }
+  const { where } = readFilter(query)
   const places = cursor === undefined ? undefined : parsePlaces(cursor)
   const followedOf = (log: NamedLog): Followed => ({
     ...log,

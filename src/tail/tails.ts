@@ -5,9 +5,8 @@ import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange } from './changes.js'
 import { followChanges } from './follow-changes.js'
-import type { Batch } from './ring.js'
 import { createFilterSelections, type FilterSelections, type KeyedFilter } from './selections.js'
-import type { SharedTail } from './shared-tail.js'
+import type { SharedTail, View } from './shared-tail.js'
 import { readOptions } from '../store/consistency-token.js'
 import { startCursor } from './poll.js'
 import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
@@ -82,20 +81,26 @@ async function* readEvents({
   cursor,
   signal,
 }: Reading): AsyncGenerator<AuditEvent, void, void> {
-  const view = {
-    ...filter,
-    ofBatch: async (batch: Batch, after: string) => {
-      const entries = await selections.of(batch, filter, after)
-      return entries.length > 0 ? entries.map(({ event }) => event) : undefined
-    },
-    ofEvents: (events: readonly AuditEvent[]) => [events],
-  }
+  const view = eventsView(filter, selections)
   for await (const events of await shared.read(view, { after: cursor, signal }))
     for (const event of events) {
       if (signal.aborted) return
       yield event
     }
 }
+
+/** The matching events of a log in batches. */
+export const eventsView = (
+  filter: KeyedFilter,
+  selections: FilterSelections,
+): View<readonly AuditEvent[]> => ({
+  ...filter,
+  async ofBatch(batch, after) {
+    const entries = await selections.of(batch, filter, after)
+    return entries.length > 0 ? entries.map(({ event }) => event) : undefined
+  },
+  ofEvents: (events) => [events],
+})
 
 const readChanges = (
   { shared, selections, filter, cursor, signal }: Reading,
@@ -130,47 +135,73 @@ export function createTails(shared: SharedTail): Tails {
     return { filter, cursor: await startCursor(shared.currentCursor(reading), reading) }
   }
 
-  async function* run(
-    opening: Promise<Opened>,
-    stop: AbortController,
-    options: TailOptions,
-  ): AsyncGenerator<AuditEvent | EventChange, void, void> {
-    const { signal } = stop
-    const { signal: given } = options
-    const onAbort = (): void => stop.abort(given!.reason)
-    given?.addEventListener('abort', onAbort, { once: true })
-    if (given?.aborted) onAbort()
-    try {
-      const reading = { ...(await untilAborted(opening, signal)), shared, selections, signal }
-      yield* options.changes ? readChanges(reading, options) : readEvents(reading)
-      throwIfAborted(given)
-    } catch (error) {
-      // `return` aborts whatever the tail is doing; that is not an error.
-      if (!signal.aborted || given?.aborted) throw error
-    } finally {
-      given?.removeEventListener('abort', onAbort)
-    }
-  }
-
   return {
-    tail(readQuery, options) {
-      const stop = new AbortController()
-      const opening = open(readQuery, options)
-      // The generator awaits it only once an event is requested.
-      opening.catch(() => {})
-      return asTail(run(opening, stop, options), stop)
-    },
+    tail: (readQuery, options) =>
+      startTail(options.signal, {
+        open: () => open(readQuery, options),
+        read(opened, signal) {
+          const reading = { ...opened, shared, selections, signal }
+          return options.changes ? readChanges(reading, options) : readEvents(reading)
+        },
+      }),
   }
 }
 
-function readFilter({ where, sorts }: EventQuery): KeyedFilter {
+/** How a tail begins, and its events from there. */
+interface TailSteps<Opened, Item> {
+  readonly open: (signal: AbortSignal) => Promise<Opened>
+  /** Yields nothing further once the signal aborts. */
+  readonly read: (opened: Opened, signal: AbortSignal) => AsyncGenerator<Item, void, void>
+}
+
+async function* runTail<Opened, Item>(
+  opening: Promise<Opened>,
+  read: TailSteps<Opened, Item>['read'],
+  stop: AbortController,
+  given: AbortSignal | undefined,
+): AsyncGenerator<Item, void, void> {
+  const { signal } = stop
+  const onAbort = (): void => stop.abort(given!.reason)
+  given?.addEventListener('abort', onAbort, { once: true })
+  if (given?.aborted) onAbort()
+  try {
+    yield* read(await untilAborted(opening, signal), signal)
+    throwIfAborted(given)
+  } catch (error) {
+    // `return` aborts whatever the tail is doing; that is not an error.
+    if (!signal.aborted || given?.aborted) throw error
+  } finally {
+    given?.removeEventListener('abort', onAbort)
+    stop.abort()
+  }
+}
+
+/** Begins a tail at once. It ends when the signal aborts, or when its reader ends it. */
+export function startTail<Opened, Item>(
+  given: AbortSignal | undefined,
+  { open, read }: TailSteps<Opened, Item>,
+): EventTail<Item> {
+  const stop = new AbortController()
+  const opening = open(stop.signal)
+  // The generator awaits it only once an event is requested.
+  opening.catch(() => {})
+  return asTail(runTail(opening, read, stop, given), stop)
+}
+
+/** Throws `INVALID_VALUE` for a query with sorts. */
+export function readFilter({ where, sorts }: EventQuery): KeyedFilter {
   if (sorts.length > 0) {
     const message = 'filter[sorts]: a tail is always in the order of created_at'
     throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
   }
-  const key = where ? JSON.stringify(where) : ''
-  return { key, where, matches: compileFilterInSteps(where) }
+  return filterOf(where)
 }
+
+export const filterOf = (where: Grouping | undefined): KeyedFilter => ({
+  key: where ? JSON.stringify(where) : '',
+  where,
+  matches: compileFilterInSteps(where),
+})
 
 function readCursor(after: string): string {
   const time = parseTimestamp(after)

@@ -19,6 +19,7 @@ interface Started {
   readonly start: string
   /** The ids of the live events that were open. */
   readonly open: readonly string[]
+  readonly signal: AbortSignal
 }
 
 export interface LogStreamsOptions extends HandlerOptions {
@@ -34,6 +35,33 @@ interface StreamCall {
 
 /** `limit` is read here to be refused. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes', 'limit'])
+
+/** The tail tracks the state of each live event for this reader. */
+async function* changeFrames(
+  { audit, path }: HandlerOptions,
+  { where, fields }: StreamRequest,
+  { visible, reportRead }: StreamCall,
+  { start, open, signal }: Started,
+): AsyncGenerator<Frame, void, void> {
+  yield RETRY
+  /** Ids of events before the start that were reported as read, because their changes were sent. */
+  const reported = new Set<string>()
+  const query = { where, sorts: [], limit: MAX_LIMIT }
+  const items = audit.tail(query, { after: start, changes: true, open, visible, signal })
+  for await (const item of untilLogFails(items)) {
+    if (!('patch' in item)) {
+      await reportRead(ofOneLog([item]))
+      yield eventFrame(item, path, fields)
+      continue
+    }
+    if (item.created_at <= start && !reported.has(item.id)) {
+      reported.add(item.id)
+      const event = await audit.get(item.id, { signal })
+      if (event) await reportRead(ofOneLog([event]))
+    }
+    yield changeFrame(item)
+  }
+}
 
 /** The streams of one log. */
 export function createLogStreams({
@@ -60,33 +88,6 @@ export function createLogStreams({
   })
   const isLive = Object.values(audit.types).some(({ live }) => live === true)
 
-  /** The tail tracks the state of each live event for this reader. */
-  async function* changeFrames(
-    { where, fields }: StreamRequest,
-    { start, open }: Started,
-    { visible, reportRead }: StreamCall,
-    signal: AbortSignal,
-  ): AsyncGenerator<Frame, void, void> {
-    yield RETRY
-    /** Ids of events before the start that were reported as read, because their changes were sent. */
-    const known = new Set<string>()
-    const query = { where, sorts: [], limit: MAX_LIMIT }
-    const items = audit.tail(query, { after: start, changes: true, open, visible, signal })
-    for await (const item of untilLogFails(items)) {
-      if (!('patch' in item)) {
-        await reportRead(ofOneLog([item]))
-        yield eventFrame(item, path, fields)
-        continue
-      }
-      if (item.created_at <= start && !known.has(item.id)) {
-        known.add(item.id)
-        const event = await audit.get(item.id, { signal })
-        if (event) await reportRead(ofOneLog([event]))
-      }
-      yield changeFrame(item)
-    }
-  }
-
   const open = async (
     wanted: StreamRequest,
     call: StreamCall,
@@ -101,8 +102,8 @@ export function createLogStreams({
     if (wanted.changes) {
       // The client that has received the headers may read that an event is open, and rely on hearing of its close.
       const known = isLive ? await audit.store.openEvents(options) : []
-      const started = { start: start!, open: known.map(({ id }) => id) }
-      return new KeptAlive(changeFrames(wanted, started, call, signal), ofFrames)
+      const started = { start: start!, open: known.map(({ id }) => id), signal }
+      return new KeptAlive(changeFrames({ audit, path }, wanted, call, started), ofFrames)
     }
     const view = createStreamView(where, path, fields)
     const chunks = await broadcast.read(view, { after: start, signal })

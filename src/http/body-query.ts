@@ -2,6 +2,7 @@ import { AuditLogError } from '../errors.js'
 import { MAX_QUERY_BYTES } from '../filter/params.js'
 import { type HttpRequest, withUser } from './exchange.js'
 import { checkMediaType, FORM } from './media.js'
+import { joinQueries } from './parameters.js'
 import { preferredWait } from './prefer.js'
 import { HttpProblem } from './problem.js'
 
@@ -42,7 +43,7 @@ export async function withBodyQuery<Context>(
   checkMediaType(request.header('content-type'), FORM)
   if (preferredWait(request.header('prefer')) !== undefined)
     throw new HttpProblem('INVALID_HEADER', NOT_FOLLOWED, { header: 'prefer' })
-  const query = [request.query, await readBody(request)].filter((text) => text !== '').join('&')
+  const query = joinQueries(request.query, await readBody(request))
   return { ...withUser(request, username), query, hasBodyQuery: true }
 }
 

@@ -42,6 +42,10 @@ export function extractParameters(
   return { extracted, rest: rest.join('&') }
 }
 
+/** The query strings as one. */
+export const joinQueries = (...queries: readonly string[]): string =>
+  queries.filter((text) => text !== '').join('&')
+
 /** An error that describes the allowed values of a parameter. */
 export const invalidParameter = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })

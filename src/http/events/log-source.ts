@@ -8,7 +8,7 @@ import { compileFilter } from '../../filter/evaluate.js'
 import { formatQuery } from '../../filter/format.js'
 import type { EventPage, ReadOptions } from '../../store/store.js'
 import { sharedTail } from '../../tail/shared-tail.js'
-import { extractParameters } from '../parameters.js'
+import { extractParameters, joinQueries } from '../parameters.js'
 import { createBroadcast } from '../stream/broadcast.js'
 import { FIELDS, type Fieldset, formatFieldset } from './fieldset.js'
 import type { EndpointAudit, EventsReadOptions, HandlerOptions } from './handler.js'
@@ -50,8 +50,8 @@ export async function visibleEvent(
 function previous(query: EventQuery, fields: Fieldset, page: EventPage): SourcePage['other'] {
   if (!page.truncated || query.sorts.length > 0) return undefined
   const where = olderThan(query.where, page.events[0]!.created_at)
-  const parameters = [formatQuery({ ...query, where }), formatFieldset(fields)]
-  return { name: 'prev', query: parameters.filter((text) => text !== '').join('&') }
+  const older = joinQueries(formatQuery({ ...query, where }), formatFieldset(fields))
+  return { name: 'prev', query: older }
 }
 
 const KNOWN: EventsSource['known'] = {

@@ -28,6 +28,7 @@ import { declareMount, isUnder } from '../mounts.js'
 import { openApiDocument } from '../openapi/document.js'
 import { severalLogsParameters as parameters } from '../openapi/parameters.js'
 import { severalLogsResponses as responses } from '../openapi/responses.js'
+import { joinQueries } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
 import { type LogsRoute, severalLogsRoutes } from '../openapi/routes.js'
@@ -91,7 +92,7 @@ function namedInQuery<Context>(
   keys: readonly string[],
 ): HttpRequest<Context> {
   const rest = request.path.slice(mount.length).split('/').slice(2).join('/')
-  const query = [logsQuery(keys), request.query].filter((text) => text !== '').join('&')
+  const query = joinQueries(logsQuery(keys), request.query)
   return { ...request, path: `${mount}/${rest}`, query }
 }
 

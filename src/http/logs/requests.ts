@@ -1,5 +1,10 @@
 import { isKey } from '../../store/log-stores.js'
-import { extractParameters, invalidParameter, readSingleValues } from '../parameters.js'
+import {
+  extractParameters,
+  invalidParameter,
+  joinQueries,
+  readSingleValues,
+} from '../parameters.js'
 import { MAX_LOGS } from '../openapi/parameters.js'
 
 const LOGS = /^logs(?:\[\d*\])?$/
@@ -47,5 +52,5 @@ export function readLogsRequest(query: string, parameters: readonly string[]): L
 /** The query with another cursor. */
 export function withCursor(query: string, cursor: string): string {
   const { rest } = extractParameters(query, (name) => name === 'cursor')
-  return [rest, `cursor=${cursor}`].filter((text) => text !== '').join('&')
+  return joinQueries(rest, `cursor=${cursor}`)
 }

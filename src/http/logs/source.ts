@@ -10,6 +10,7 @@ import { filterQuery, visibleEvent, withQuery } from '../events/log-source.js'
 import { waitForPage } from '../events/long-poll.js'
 import { createOpenEventFinder } from '../events/open-events.js'
 import type { EventsSource, SourcePage } from '../events/source.js'
+import { joinQueries } from '../parameters.js'
 import { logsQuery, type LogsRequest, pathOfLog, withCursor } from './requests.js'
 import { createLogsStreams } from './stream.js'
 
@@ -70,10 +71,7 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
       known: KNOWN,
       pathOf,
       link: (endpoint, query) =>
-        withQuery(
-          base + endpoint,
-          query === rest ? sent : [logsQuery(keys), query].filter((text) => text !== '').join('&'),
-        ),
+        withQuery(base + endpoint, query === rest ? sent : joinQueries(logsQuery(keys), query)),
       queryBefore: (query, { log, event: { created_at } }) =>
         `${query}&until=${formatPlacesBefore(keys, { log: log!, created_at })}`,
       async read(id) {

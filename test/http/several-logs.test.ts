@@ -244,6 +244,11 @@ it('the host decides about each log, and gets what was read of each', async () =
   expect(reads).toEqual([])
   expect(numbersOf(await get(`/events/export?${other}`))).toEqual([1, 5])
   expect(reads.splice(0)).toEqual(['export a 0', 'export c 0', 'export a 1', 'export c 1'])
+  // The host is asked before the query is read.
+  expect((await get(`/events/export?${BOTH}&wrong=1`)).status).toBe(403)
+  expect((await get('/events?logs[]=a&logs[]=none&wrong=1')).status).toBe(404)
+  expect((await get(`/events?${BOTH}&filter[n_eq]=9`)).status).toBe(200)
+  expect(reads.splice(0)).toEqual(['list a 0', 'list b 0'])
   const groups = await get(`/events/groups?${BOTH}&by=n`)
   expect(JSON.parse(groups.body)).toMatchObject({ meta: { total: 3 } })
   expect(reads.splice(0)).toEqual(['count a 0', 'count b 0'])

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AuditLog } from 'daybook'
-import { memoryStore } from 'daybook/memory'
-import { expect, it } from 'vitest'
+import { AuditLogs, type LogStores } from 'daybook'
+import { memoryLogs } from 'daybook/memory'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Visible } from '../../../src/filter/visible-filter.js'
 import { eventsEndpoint } from '../../../src/http/events/endpoint.js'
 import type { HttpRequest } from '../../../src/http/exchange.js'
+import { logsEndpoint } from '../../../src/http/logs/endpoint.js'
 import { coalescePerTurn } from '../../../src/async/coalesce.js'
 
 const { signal } = new AbortController()
@@ -78,44 +80,60 @@ it('runs again for a call in the turn in which all others have left', async () =
   expect(joins).toBe(stays)
 })
 
-it('lists in one turn share a read only if they see the same events', async () => {
-  const store = memoryStore()
+/** The endpoints of the log `a`, and a function that returns the number of lists that its store was asked for. */
+function served(kind: 'one log' | 'several logs') {
+  const stores = memoryLogs()
   let reads = 0
-  await using audit: AuditLog = new AuditLog({
-    store: { ...store, list: (...given) => (reads++, store.list(...given)) },
-    types: {},
-  })
-  for (const username of ['ann', 'bob']) await audit.recordCustom('x', {}, { username })
-  const endpoint = eventsEndpoint<string>(audit, {
-    visible: (user) => (user === 'root' ? 'all' : { username_eq: user }),
-  })
-  const ask = async (username: string, query = ''): Promise<unknown[]> => {
-    const request: HttpRequest<string> = {
-      method: 'GET',
-      path: '/api/events',
-      query,
-      username,
-      context: username,
-      signal: new AbortController().signal,
-      header: () => '',
-      body: () => Promise.reject(new Error('no body')),
-    }
-    const { body } = (await endpoint(request))!
-    const { data } = JSON.parse(body as string) as {
-      data: { attributes: { username: string } }[]
-    }
-    return data.map(({ attributes }) => attributes.username)
+  const open: LogStores['open'] = (key) => {
+    const store = stores.open(key)
+    return { ...store, list: (...given) => (reads++, store.list(...given)) }
   }
-  const users = ['ann', 'root', 'bob', 'ann', 'root', 'root']
-  const answers = await Promise.all([...users.map((user) => ask(user)), ask('root', 'limit=1')])
-  expect(answers).toEqual([
-    ['ann'],
-    ['ann', 'bob'],
-    ['bob'],
-    ['ann'],
-    ['ann', 'bob'],
-    ['ann', 'bob'],
-    ['bob'],
-  ])
-  expect(reads).toBe(4)
-})
+  const logs = new AuditLogs({ stores: { ...stores, open }, types: {} })
+  const visible = (user: string): Visible => (user === 'root' ? 'all' : { username_eq: user })
+  const endpoint =
+    kind === 'one log'
+      ? eventsEndpoint<string>(logs.log('a'), { path: '/events', visible })
+      : logsEndpoint<string>(logs, { path: '', visible })
+  return { logs, endpoint, reads: () => reads }
+}
+
+it.each(['one log', 'several logs'] as const)(
+  'lists of %s in one turn share a read only if they see the same events',
+  async (kind) => {
+    const { logs, endpoint, reads } = served(kind)
+    onTestFinished(() => logs.close())
+    for (const username of ['ann', 'bob']) await logs.log('a').recordCustom('x', {}, { username })
+    const ask = async (username: string, query = ''): Promise<unknown[]> => {
+      const request: HttpRequest<string> = {
+        method: 'GET',
+        path: '/events',
+        query: kind === 'one log' ? query : `logs[]=a&${query}`,
+        username,
+        context: username,
+        signal: new AbortController().signal,
+        header: () => '',
+        body: () => Promise.reject(new Error('no body')),
+      }
+      const { body } = (await endpoint(request))!
+      const { data } = JSON.parse(body as string) as {
+        data: { attributes: { username: string } }[]
+      }
+      return data.map(({ attributes }) => attributes.username)
+    }
+    for (const user of ['ann', 'root', 'bob']) await ask(user)
+    await ask('root', 'limit=1')
+    const alone = reads()
+    const users = ['ann', 'root', 'bob', 'ann', 'root', 'root']
+    const answers = await Promise.all([...users.map((user) => ask(user)), ask('root', 'limit=1')])
+    expect(answers).toEqual([
+      ['ann'],
+      ['ann', 'bob'],
+      ['bob'],
+      ['ann'],
+      ['ann', 'bob'],
+      ['ann', 'bob'],
+      ['bob'],
+    ])
+    expect(reads() - alone).toBe(alone)
+  },
+)

@@ -16,7 +16,7 @@ export async function* pagesOfOneLog(
   for await (const events of pages) yield ofOneLog(events)
 }
 
-export const withoutLogs = (items: readonly EventOfLog[]): readonly AuditEvent[] =>
+export const eventsOf = (items: readonly EventOfLog[]): readonly AuditEvent[] =>
   items.map(({ event }) => event)
 
 /** The events of each log. */

@@ -1,4 +1,4 @@
-import { withoutLogs } from '../event/event-of-log.js'
+import { eventsOf } from '../event/event-of-log.js'
 import type { EventQuery } from '../filter/ast.js'
 import { groupEvents } from '../grouping/groups.js'
 import type { CountsQuery } from '../store/counts.js'
@@ -18,11 +18,11 @@ export function groupsAcross(
   const logs = {
     async list(wanted: EventQuery, reading: ListOptions) {
       const { events, truncated } = await listAcross(context, wanted, { ...options, ...reading })
-      return { events: withoutLogs(events), truncated }
+      return { events: eventsOf(events), truncated }
     },
     async *pages(wanted: EventQuery, reading: ListOptions) {
       for await (const page of pagesAcross(context, wanted, { ...options, ...reading }))
-        yield withoutLogs(page)
+        yield eventsOf(page)
     },
     count: (wanted: CountsQuery, reading: ReadOptions) =>
       countAcross(context, wanted, { ...options, ...reading }),

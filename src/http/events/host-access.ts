@@ -100,7 +100,7 @@ async function mayInEach(
   return true
 }
 
-/** What a user may do in all of the logs at once. Events are created in one log only. */
+/** The rights that a user has in all of the logs at once. Events are created in one log only. */
 async function rightsOf(
   access: HostAccess,
   { logs, visible }: Pick<Allowed, 'logs' | 'visible'>,

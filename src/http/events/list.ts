@@ -5,7 +5,7 @@ import { CACHE_HEADERS, checkAccept } from '../media.js'
 import { JSON_API } from '../problem.js'
 import { preferredWait } from '../prefer.js'
 import { coalescePerTurn } from '../../async/coalesce.js'
-import { withoutLogs } from '../../event/event-of-log.js'
+import { eventsOf } from '../../event/event-of-log.js'
 import { joinParts } from '../utf8.js'
 import { eventsDocument } from './documents.js'
 import { extractFieldset } from './fieldset.js'
@@ -45,8 +45,7 @@ async function list(
   }
   const found = source.open(events)
   const open = found instanceof Promise ? await found : found
-  const warnings =
-    query.sorts.length > 0 ? await sortWarnings(source, query, withoutLogs(events)) : []
+  const warnings = query.sorts.length > 0 ? await sortWarnings(source, query, eventsOf(events)) : []
   const meta = warnings.length > 0 ? { ...page.meta, warnings } : page.meta
   const joined = joinParts(eventsDocument(events, source.pathOf, links, { fields, open, meta }))
   const body = joined instanceof Promise ? await joined : joined

@@ -1,6 +1,6 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
-import { type EventOfLog, ofOneLog, pagesOfOneLog, withoutLogs } from '../../event/event-of-log.js'
+import { type EventOfLog, ofOneLog, pagesOfOneLog, eventsOf } from '../../event/event-of-log.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import { existingEvents, upTo } from '../../exporting/existing-events.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, olderThan } from '../../filter/ast.js'
@@ -61,7 +61,11 @@ const KNOWN: EventsSource['known'] = {
   me: undefined,
 }
 
-const all = (where: Grouping | undefined): EventQuery => ({ where, sorts: [], limit: MAX_LIMIT })
+export const all = (where: Grouping | undefined): EventQuery => ({
+  where,
+  sorts: [],
+  limit: MAX_LIMIT,
+})
 
 /** Returns the events of one log that a user may see. */
 export type LogSources = (visible: Grouping | undefined, reading: EventsReadOptions) => EventsSource
@@ -123,7 +127,7 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
           exportQuery: (asOf) => filterQuery(upTo(where, asOf)),
         }
       },
-      open: (items) => findOpen(withoutLogs(items), reading),
+      open: (items) => findOpen(eventsOf(items), reading),
       stream: (request, reportRead) =>
         streamOf({ request, visible, consistencyToken, reportRead }, KNOWN.stream),
     }

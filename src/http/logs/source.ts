@@ -1,12 +1,12 @@
 import type { AuditLogs } from '../../audit-logs.js'
-import { byLog, type EventOfLog, withoutLogs } from '../../event/event-of-log.js'
+import { byLog, type EventOfLog, eventsOf } from '../../event/event-of-log.js'
 import { oldestFirst, upTo } from '../../exporting/existing-events.js'
-import { type EventQuery, type Grouping, MAX_LIMIT } from '../../filter/ast.js'
+import type { EventQuery } from '../../filter/ast.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import { formatPlacesBefore } from '../../logs/cursor.js'
 import { FIELDS } from '../events/fieldset.js'
 import type { VisiblePart } from '../events/host-access.js'
-import { filterQuery, visibleEvent, withQuery } from '../events/log-source.js'
+import { all, filterQuery, visibleEvent, withQuery } from '../events/log-source.js'
 import { waitForPage } from '../events/long-poll.js'
 import { createOpenEventFinder } from '../events/open-events.js'
 import type { EventsSource, SourcePage } from '../events/source.js'
@@ -32,8 +32,6 @@ const KNOWN: EventsSource['known'] = {
   stream: `logs[], filter, q, cursor, after and ${FIELDS}`,
   me: 'logs[]',
 }
-
-const all = (where: Grouping | undefined): EventQuery => ({ where, sorts: [], limit: MAX_LIMIT })
 
 /** Returns the events of several logs that a user may see, in the order of `created_at`, then of the key of the log. */
 export type LogsSources = (
@@ -90,7 +88,7 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
       },
       async list(query) {
         const { events } = await logs.list(query, lazy)
-        return { events: withoutLogs(events) }
+        return { events: eventsOf(events) }
       },
       pages: (query) => logs.pages(query, { ...lazy, ...range }),
       count: (where, { visible: _visible, ...options }) =>

@@ -3,15 +3,10 @@ import { pause } from '../async/pause.js'
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
-import type { EventStore } from '../store/store.js'
 import { BEGINNING, carriesItsTime, newestTime, pollMatching } from '../tail/poll.js'
-import {
-  createFilterSelections,
-  type FilterSelections,
-  type KeyedFilter,
-} from '../tail/selections.js'
+import { type KeyedFilter, keyedFilter } from '../tail/selections.js'
 import { sharedTail } from '../tail/shared-tail.js'
-import { eventsView, filterOf, readFilter } from '../tail/tails.js'
+import { eventsView, readFilter } from '../tail/tails.js'
 import { ignoreTransient } from '../tail/transient-failures.js'
 import { formatPlaces, parsePlaces } from './cursor.js'
 import { comparePlaces } from './list-across.js'
@@ -76,16 +71,6 @@ interface Followed extends NamedLog {
 /** How far each log has been read, by `created_at`. */
 type Reached = Map<string, string>
 
-const selections = new WeakMap<EventStore, FilterSelections>()
-
-function selectionsOf(store: EventStore): FilterSelections {
-  const known = selections.get(store)
-  if (known) return known
-  const created = createFilterSelections()
-  selections.set(store, created)
-  return created
-}
-
 const byPlace = (left: LogEvent, right: LogEvent): number =>
   comparePlaces(
     { log: left.log, created_at: left.event.created_at },
@@ -142,9 +127,8 @@ async function* followLog(
   after: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
-  const { store } = log()
-  const view = eventsView(filter, selectionsOf(store))
-  yield* await sharedTail(store).read(view, { after, signal })
+  const shared = sharedTail(log().store)
+  yield* await shared.read(eventsView(filter, shared), { after, signal })
 }
 
 /** The logs that a tail follows: the given logs, and logs that appear later if all are wanted. */
@@ -270,7 +254,7 @@ export async function openTail(
   const places = cursor === undefined ? undefined : parsePlaces(cursor)
   const followedOf = (log: NamedLog): Followed => ({
     ...log,
-    filter: filterOf(bothOf(log.visible, where)),
+    filter: keyedFilter(bothOf(log.visible, where)),
   })
   const followed = (await namedLogs(context, options)).map(followedOf)
   const starts = await readStarts(followed, signal)

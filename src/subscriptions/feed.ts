@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../event/event.js'
 import type { Batch } from '../tail/ring.js'
-import type { FilterSelections, KeyedFilter } from '../tail/selections.js'
+import type { KeyedFilter } from '../tail/selections.js'
 import type { SharedTail, View } from '../tail/shared-tail.js'
 
 export interface SizedEvent {
@@ -32,16 +32,10 @@ export interface FeedFilter extends KeyedFilter {
   readonly isLeftOut: (event: AuditEvent) => boolean
 }
 
-/** The log, and the selections that the subscriptions of a process share. */
-export interface FeedSource {
-  readonly tail: SharedTail
-  readonly selections: FilterSelections
-}
-
 /** Makes pages also of events that do not match, so that a cursor can pass them. */
 function viewOf(
   filter: FeedFilter,
-  selections: FilterSelections,
+  { selections }: SharedTail,
   isMeasured: boolean,
 ): View<FeedPage> {
   const { where, matches, isLeftOut } = filter
@@ -67,9 +61,9 @@ function viewOf(
 
 /** The matching events after a cursor, until the signal aborts. Events of the last seconds are frozen. */
 export async function* readFeed(
-  { tail, selections }: FeedSource,
+  tail: SharedTail,
   filter: FeedFilter,
   { isMeasured, ...options }: FeedOptions,
 ): AsyncGenerator<FeedPage, void, void> {
-  yield* await tail.read(viewOf(filter, selections, isMeasured), options)
+  yield* await tail.read(viewOf(filter, tail, isMeasured), options)
 }

@@ -2,9 +2,8 @@ import { runOutside } from '../async/outside.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { EventTypes } from '../event/event-types.js'
 import { bothOf } from '../filter/ast.js'
-import { compileFilterInSteps } from '../filter/evaluate.js'
 import type { EventStore } from '../store/store.js'
-import { createFilterSelections, type FilterSelections } from '../tail/selections.js'
+import { keyedFilter } from '../tail/selections.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import { type Checkpoints, saveCursors } from './checkpoints.js'
 import { type DeliveryLoop, type DeliveryLoopOptions, startDeliveryLoop } from './delivery-loop.js'
@@ -70,12 +69,7 @@ const textOf = (rights: OwnerRights): string =>
 function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter {
   if (rights.error) throw rights.error
   const where = bothOf(parseFilter(filter), rights.where)
-  return {
-    key: where ? JSON.stringify(where) : '',
-    where,
-    matches: compileFilterInSteps(where),
-    isLeftOut: (event) => isOwnOutcome(event, id),
-  }
+  return { ...keyedFilter(where), isLeftOut: (event) => isOwnOutcome(event, id) }
 }
 
 /** True if the loop delivers the subscription as it is to be delivered. */
@@ -94,7 +88,6 @@ function isCurrent({ loop, open, rights }: Running, wanted: Wanted | undefined):
 export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
   const { store, channels, checkpoints, rights } = options
   const running = new Map<string, Running>()
-  const selections = createFilterSelections()
   /** The rights with which a subscription was found to be broken. */
   const broken = new Map<string, Wanted>()
 
@@ -130,7 +123,7 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
     const { broken: wasBroken, ...cursor } = found
     if (wasBroken && !(await saveCursor(options, wanted, cursor))) return
     if (ownership.epochOf(channel) !== epoch) return
-    const loopOptions = loopOptionsOf(options, { ...wanted, filter, selections, cursor })
+    const loopOptions = loopOptionsOf(options, { ...wanted, filter, cursor })
     // Not in the context of the call that resumes the subscription.
     const loop = runOutside(() =>
       startDeliveryLoop({
@@ -213,11 +206,9 @@ function loopOptionsOf(
     open,
     epoch,
     filter,
-    selections,
     cursor,
   }: Wanted & {
     readonly filter: FeedFilter
-    readonly selections: FilterSelections
     readonly cursor: CursorState
   },
 ): Omit<DeliveryLoopOptions, 'ended'> {
@@ -231,7 +222,7 @@ function loopOptionsOf(
     types,
     epoch,
     cursor,
-    readFeed: (feed) => readFeed({ tail, selections }, filter, feed),
+    readFeed: (feed) => readFeed(tail, filter, feed),
     checkpoints,
     outcomes,
     waitForRate,

@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import type { Grouping } from '../filter/ast.js'
+import { compileFilterInSteps } from '../filter/evaluate.js'
 import { filterInTurns } from '../filter/time-slices.js'
 import type { TailFilter } from './poll.js'
 import { type Batch, bytesOf, type RingEntry } from './ring.js'
@@ -63,6 +65,12 @@ export interface KeyedFilter extends TailFilter {
 
 /** The matching entries of a batch. */
 export type FilterSelections = Selections<KeyedFilter, readonly RingEntry[]>
+
+export const keyedFilter = (where: Grouping | undefined): KeyedFilter => ({
+  key: where ? JSON.stringify(where) : '',
+  where,
+  matches: compileFilterInSteps(where),
+})
 
 // Bounds the events that are kept for readers with the same filter.
 const SHARED_BYTES = 4 * 1_048_576

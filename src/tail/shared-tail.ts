@@ -12,6 +12,7 @@ import { Reader } from './reader.js'
 import { type Batch, type Ring, rewound } from './ring.js'
 import { startInRing } from './fork.js'
 import { openSession, type Session, type SessionOptions } from './session.js'
+import { createFilterSelections, type FilterSelections } from './selections.js'
 import { createTurns } from './turns.js'
 
 /** A filter, and how a reader converts the matching events. */
@@ -50,6 +51,8 @@ export interface SharedTail {
   startIn(ring: Ring, cursor: string, options: StoreReadOptions): Promise<string>
   createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
   readonly loadLive: LoadLive
+  /** Shared by all readers with the same filter. */
+  readonly selections: FilterSelections
   /** To be called with the events that this process has stored. */
   stored(events: readonly AuditEvent[]): void
   /** Makes the sessions poll soon. */
@@ -162,6 +165,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
     startIn,
     createCatchUp: openCatchUp,
     loadLive: sharedLoads(store),
+    selections: createFilterSelections(),
     async read(view, { after, signal }) {
       if (!plain || plain.hasEnded()) plain = open(false)
       const reader = new Reader(plain, signal)

@@ -5,7 +5,7 @@ import type { EventQuery, Grouping } from '../filter/ast.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange } from './changes.js'
 import { followChanges } from './follow-changes.js'
-import { createFilterSelections, type FilterSelections, type KeyedFilter } from './selections.js'
+import { type KeyedFilter, keyedFilter } from './selections.js'
 import type { SharedTail, View } from './shared-tail.js'
 import { readOptions } from '../store/consistency-token.js'
 import { startCursor } from './poll.js'
@@ -70,18 +70,16 @@ interface Opened {
 
 interface Reading extends Opened {
   readonly shared: SharedTail
-  readonly selections: FilterSelections
   readonly signal: AbortSignal
 }
 
 async function* readEvents({
   shared,
-  selections,
   filter,
   cursor,
   signal,
 }: Reading): AsyncGenerator<AuditEvent, void, void> {
-  const view = eventsView(filter, selections)
+  const view = eventsView(filter, shared)
   for await (const events of await shared.read(view, { after: cursor, signal }))
     for (const event of events) {
       if (signal.aborted) return
@@ -92,7 +90,7 @@ async function* readEvents({
 /** The matching events of a log in batches. */
 export const eventsView = (
   filter: KeyedFilter,
-  selections: FilterSelections,
+  { selections }: SharedTail,
 ): View<readonly AuditEvent[]> => ({
   ...filter,
   async ofBatch(batch, after) {
@@ -103,12 +101,12 @@ export const eventsView = (
 })
 
 const readChanges = (
-  { shared, selections, filter, cursor, signal }: Reading,
+  { shared, filter, cursor, signal }: Reading,
   { open = [], visible }: TailOptions,
 ): AsyncGenerator<AuditEvent | EventChange, void, void> =>
   followChanges(shared, {
     filter,
-    select: async (batch, after) => selections.of(batch, filter, after),
+    select: async (batch, after) => shared.selections.of(batch, filter, after),
     start: cursor,
     tracker: createChangeTracker({
       load: shared.loadLive,
@@ -121,8 +119,6 @@ const readChanges = (
   })
 
 export function createTails(shared: SharedTail): Tails {
-  const selections = createFilterSelections()
-
   const open = async (
     readQuery: () => EventQuery,
     { after, ...options }: TailOptions,
@@ -140,7 +136,7 @@ export function createTails(shared: SharedTail): Tails {
       startTail(options.signal, {
         open: () => open(readQuery, options),
         read(opened, signal) {
-          const reading = { ...opened, shared, selections, signal }
+          const reading = { ...opened, shared, signal }
           return options.changes ? readChanges(reading, options) : readEvents(reading)
         },
       }),
@@ -194,14 +190,8 @@ export function readFilter({ where, sorts }: EventQuery): KeyedFilter {
     const message = 'filter[sorts]: a tail is always in the order of created_at'
     throw new AuditLogError('INVALID_VALUE', message, { parameter: 'filter[sorts]' })
   }
-  return filterOf(where)
+  return keyedFilter(where)
 }
-
-export const filterOf = (where: Grouping | undefined): KeyedFilter => ({
-  key: where ? JSON.stringify(where) : '',
-  where,
-  matches: compileFilterInSteps(where),
-})
 
 function readCursor(after: string): string {
   const time = parseTimestamp(after)

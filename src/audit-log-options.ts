@@ -29,8 +29,8 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
   /** The store of the events. `close` closes it. */
   readonly store: EventStore
   /**
-   * Only reads: methods that write reject with `READ_ONLY`. Not together with `journal`, `cleaning` or `subscriptions`.
-   * @default true for a store that is opened read-only, else false
+   * Only reading is allowed: methods that write reject with `READ_ONLY`. Cannot be combined with `journal`,
+   * `cleaning` or `subscriptions`. @default true for a store that is opened read-only, else false
    */
   readonly readOnly?: boolean
   /** The system event types that `record` takes, from `defineEventTypes`. */
@@ -58,15 +58,15 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
   /** Limits of the events that wait for the store. */
   readonly waiting?: Partial<RecorderOptions>
   /**
-   * Failure policies, for calls while the store fails or is too slow: one for all types, or by level and type.
-   * @default 'block'
+   * Failure policies for calls while the store fails or is too slow: one policy for all types, or policies by level
+   * and type. @default 'block'
    */
   readonly failurePolicy?: FailurePolicy | FailurePolicies
-  /** Holds the events of the policy `queue`, such as `sqliteJournal`. `close` closes it. */
+  /** Stores the events of the policy `queue`, such as `sqliteJournal`. `close` of the log closes it. */
   readonly journal?: EventJournal
   /**
-   * Throttle periods by event type, a date-fns Duration or `false` for no throttle. They replace those
-   * of the registry. A type that has no throttle in the registry gets one without a scope.
+   * Throttle periods by event type: a date-fns Duration, or `false` for no throttle. They replace the periods of the
+   * registry. A type without a throttle in the registry gets a throttle without a scope.
    */
   readonly throttles?: { readonly [Type in keyof Types]?: Duration | false }
   /** Rules that remove old events, and old data of the host: see {@link Cleaning}. */
@@ -130,7 +130,10 @@ function checkAuditLogOptions(options: unknown): void {
     )
 }
 
-/** The given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1; `where` names them. */
+/**
+ * Returns the given options with defaults. Throws `INVALID_OPTION` unless all are whole numbers of at least 1; the
+ * message names the options by `where`.
+ */
 function positive<Options extends object>(
   defaults: Options,
   given: Partial<Options> = {},
@@ -160,8 +163,8 @@ function readLimits(given: Partial<JsonLimits> | undefined): JsonLimits {
 }
 
 /**
- * The options that all logs of `AuditLogs` share, with their defaults. Throws `INVALID_OPTION`. `where` names the class in messages;
- * without a journal the failure policy `queue` is refused.
+ * Returns the options that all logs of `AuditLogs` share, with defaults. Throws `INVALID_OPTION`, also for the
+ * failure policy `queue` without a journal. Messages name the class by `where`.
  */
 export function readShared<Types extends EventTypes, Links extends LinkTable>(
   options: SharedOptions<Types, Links>,
@@ -184,7 +187,10 @@ export function readShared<Types extends EventTypes, Links extends LinkTable>(
   }
 }
 
-/** The options of an `AuditLog` with their defaults, those of cleaning and subscriptions as given. Throws `INVALID_OPTION`. */
+/**
+ * The options of an `AuditLog` with their defaults. The options of cleaning and subscriptions stay as given. Throws
+ * `INVALID_OPTION`.
+ */
 export function readAuditLogOptions<Types extends EventTypes, Links extends LinkTable>(
   options: AuditLogOptions<Types, Links>,
 ) {
@@ -202,7 +208,7 @@ export function readAuditLogOptions<Types extends EventTypes, Links extends Link
 /** The options of a log as it uses them. */
 export type LogSettings = ReturnType<typeof readAuditLogOptions>
 
-/** Resolves when the log is closed. Without a signal it is the promise of `end`. */
+/** Resolves when the log is closed. Without a signal, returns the promise of `end` unchanged. */
 export function untilClosed(given: WaitOptions | undefined, end: () => Promise<void>) {
   try {
     checkOptions(given, WAIT_OPTIONS, 'close')

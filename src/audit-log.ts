@@ -63,7 +63,7 @@ export class AuditLog<
     this.customTypes = read.customTypes
     this.limits = read.limits
     this.#events = events
-    // If a feature refuses its options, there is no log, but the journal may be replayed already.
+    // The journal may be replayed before a feature refuses its options. Then `#features` is not set.
     const stored = (given: readonly AuditEvent[]): void => this.#features?.stored(given)
     const calls = createCalls({ ...read, audit: this, observer: { ...events, stored } })
     this.#calls = calls
@@ -73,9 +73,9 @@ export class AuditLog<
   }
 
   /**
-   * Intents, which are durable before something is done, and become exactly one event even if the process
-   * ends. Every log records the events of intents that ended processes have left. Without intents in the store that costs one
-   * read after the log is opened, and one a minute while this process stores events.
+   * Intents. An intent is durable before the work begins, and becomes exactly one event even if the process ends.
+   * Every log also records the events of intents that ended processes have left. Without intents in the store, this
+   * costs one read after the log is opened, and one read a minute while this process stores events.
    */
   intents(): Intents<Types, Links> {
     this.#calls.intents.start()
@@ -83,13 +83,13 @@ export class AuditLog<
   }
 
   /**
-   * Records a system event of a registered type. Resolves to the stored event once it is durable. It
-   * resolves to `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`,
-   * journalled or dropped by its failure policy, or part of a `transaction` of the host. If it rejects,
-   * the event is not stored, except that after `OUTCOME_UNKNOWN` it may be; an event whose commit goes on after the deadline is removed
-   * as soon as the store answers, and stays if the log is closed before. Codes: `UNKNOWN_EVENT_TYPE`,
-   * `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is
-   * copied before the call returns. Concurrent calls share a transaction.
+   * Records a system event of a registered type. Resolves to the stored event once it is durable. It resolves to
+   * `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`, journalled or dropped by
+   * its failure policy, or part of a `transaction` of the host. If it rejects, the event is not stored; only after
+   * `OUTCOME_UNKNOWN` it may be. If a commit goes on after the deadline, its event is removed as soon as the store
+   * answers, unless the log is closed before. Codes: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`,
+   * `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied
+   * before the call returns. Concurrent calls share a transaction.
    */
   record<Type extends keyof Types & string>(
     type: Type,
@@ -192,17 +192,17 @@ export class AuditLog<
   }
 
   /**
-   * The condition of the log for probes: whether the store answers, and what needs attention. Asks the store
-   * once. Never rejects for a store that fails or does not answer within `timeoutMs`, as that is the result;
-   * rejects with `INVALID_OPTION`.
+   * Returns the condition of the log for probes: the state of the store, and everything that needs attention. Sends
+   * one request to the store. A store that fails or does not answer within `timeoutMs` is a result, not a rejection.
+   * Rejects only with `INVALID_OPTION`.
    */
   health(options: HealthOptions = {}): Promise<AuditHealth> {
     return this.#features.health(options)
   }
 
   /**
-   * Resolves when all calls made before are settled and, if the store is available, the counts of held
-   * back calls are stored. Rejects only with `ABORTED`.
+   * Resolves when all earlier calls are settled and, if the store is available, the counts of suppressed calls are
+   * stored. Rejects only with `ABORTED`.
    */
   async flush(options?: WaitOptions): Promise<void> {
     checkOptions(options, WAIT_OPTIONS, 'flush')
@@ -211,10 +211,10 @@ export class AuditLog<
   }
 
   /**
-   * Accepts the clock at once after it has jumped ahead by more than 30 days. Without this call, new
-   * events get the time before the jump plus the time since, until the jump has lasted for 10 minutes.
-   * The time of events never goes back, so call it only if the clock is right. For the times of events it affects
-   * this process only. Cleaning rules by age that wait for the clock no longer wait, in any process on the store.
+   * Accepts the clock at once after it has jumped ahead by more than 30 days. Without this call, new events get the
+   * time before the jump plus the time since, until the jump has lasted for 10 minutes. The time of events never goes
+   * back, so call this method only if the clock is right. The times of events change only in this process. Cleaning
+   * rules by age stop waiting for the clock in all processes on the store.
    */
   acceptClock(): void {
     this.store.acceptClock?.()
@@ -222,9 +222,8 @@ export class AuditLog<
   }
 
   /**
-   * Rejects further calls with `CLOSED`, waits for those made before, closes open live events as
-   * unfinished, and closes store and journal. Idempotent. An aborted signal ends the wait, not the
-   * closing.
+   * Rejects further calls with `CLOSED`, waits for earlier calls, closes open live events as unfinished, and closes
+   * store and journal. Idempotent. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<void> {
     return untilClosed(options, () => (this.#closed ??= this.#end()))
@@ -237,7 +236,7 @@ export class AuditLog<
   async #end(): Promise<void> {
     this.#calls.refuseNew()
     try {
-      // The features may still record. The store is closed even if one of them fails.
+      // Features can still record events here. The store is closed even if a feature fails.
       await this.#features.close()
       await this.#calls.close()
       await this.store.close()

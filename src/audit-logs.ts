@@ -66,31 +66,39 @@ export interface AuditLogsOptions<
   Types extends EventTypes,
   Links extends LinkTable = LinkTable,
 > extends SharedOptions<Types, Links> {
-  /** Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or one of your own. `close` closes it. */
+  /**
+   * Opens the stores of the logs: `sqliteLogs`, `postgresLogs`, `memoryLogs` or an own implementation. `close` closes
+   * it.
+   */
   readonly stores: LogStores
-  /** The cleaning rules of all logs, or a function that returns the rules of one log, such as with an archive of its own. */
+  /**
+   * The cleaning rules of all logs, or a function that returns the rules of one log, for example with its own
+   * archive.
+   */
   readonly cleaning?: CleaningOptions | ((key: string) => CleaningOptions) | undefined
-  /** The subscriptions of all logs, or a function that returns the subscriptions of one log, such as with channels that know its key. */
+  /**
+   * The subscriptions of all logs, or a function that returns the subscriptions of one log, for example with channels
+   * that know its key.
+   */
   readonly subscriptions?:
     | SubscriptionsOptions
     | ((key: string) => SubscriptionsOptions)
     | undefined
   /** The journal of a log, for the failure policy `queue`. With it, a log that was used stays in memory. @default none */
   readonly journal?: ((key: string) => EventJournal) | undefined
-  /** Called with each new object of a log, such as to add listeners to it. It must not throw. @default nothing */
+  /** Called with each new log object, for example to add listeners. Must not throw. @default nothing */
   readonly onLog?: ((log: AuditLog<Types, Links>, key: string) => void) | undefined
   /**
-   * How many logs stay open, at least 1. Beyond that, logs that are not in use are closed, the least recently used first. A
-   * log is in use while calls are in progress, and while it has tails, streams or live events.
+   * Number of logs that stay open, at least 1. Beyond this number, logs that are not in use are closed, the least
+   * recently used first. A log is in use while calls are in progress, and while it has tails, streams or live events.
    * @default 100
    */
   readonly maxOpen?: number | undefined
   /** A log that is not in use for this many milliseconds is closed, at least 100. The next call opens it again. @default 30000 */
   readonly idleMs?: number | undefined
   /**
-   * Cleaning rules with a schedule run, and channels get events, also in logs that this process does not use: each log has its
-   * turn, at least this many milliseconds after its last one, at least 1000. False: only other processes do this.
-   * @default 600000
+   * Minimum interval in milliseconds at which each log that this process does not use is opened for its scheduled
+   * cleaning rules and its channels; 1000 or more. With `false`, only other processes do this work. @default 600000
    */
   readonly roundMs?: number | false | undefined
 }
@@ -114,13 +122,13 @@ const DEFAULT_IDLE_MS = 30_000
 const DEFAULT_ROUND_MS = 600_000
 const MIN_IDLE_MS = 100
 const MIN_ROUND_MS = 1000
-/** How long a log that is closed otherwise stays open for its channels. */
+/** Longest time that a log which is not in use stays open for its deliveries, in milliseconds. */
 const DELIVERY_MS = 10_000
 const DELIVERY_CHECK_MS = 250
 const DEFAULT_KEYS = 100
 const MAX_KEYS = 1000
 
-/** States of subscriptions that get nothing further in this process soon. */
+/** States of subscriptions for which no delivery is expected soon. */
 const SETTLED: ReadonlySet<string> = new Set(['failing', 'paused', 'disabled', 'broken'])
 
 function readWhole(name: string, value: number, min: number): number {
@@ -131,7 +139,7 @@ function readWhole(name: string, value: number, min: number): number {
   )
 }
 
-/** Most keys of a page, and its options. */
+/** The page of keys that `keys` returns. */
 export interface LogKeysOptions extends WaitOptions {
   /** Keys after this one, in the order of code points. @default all */
   readonly after?: string | undefined
@@ -164,9 +172,9 @@ const LOGS_GROUP_OPTIONS: OptionNames<LogsGroupOptions> = {
 }
 
 /**
- * Audit logs by key, such as a tenant, a project or a region: on one Postgres cluster or several, in a folder of SQLite files,
- * or in memory. A log is opened when it is used and closed when it is not. All logs share the options. It lists, counts,
- * exports and follows several logs or all of them as one.
+ * Audit logs by key, such as a tenant, a project or a region: on one Postgres cluster or several, in a folder of
+ * SQLite files, or in memory. A log is opened when it is used and closed when it is not. All logs share the options.
+ * `AuditLogs` also lists, counts, exports and follows several or all logs together.
  */
 export class AuditLogs<
   const Types extends EventTypes = EventTypes,
@@ -202,7 +210,7 @@ export class AuditLogs<
     this.customTypes = shared.customTypes
     this.links = shared.links
     this.limits = shared.limits
-    // Each log reads them again. Here they keep the service from starting with wrong options.
+    // Each log reads these options again. The check here lets the service fail at its start.
     if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
     if (subscriptions !== undefined && typeof subscriptions !== 'function')
       readSubscriptions(subscriptions)
@@ -236,9 +244,10 @@ export class AuditLogs<
   }
 
   /**
-   * The log with this key, which is created if it does not exist. The log opens its store when it is used; keep the
-   * object or ask for it again, as you like. While anything refers to it, the same object is returned. Closing it closes only
-   * this log. Throws `INVALID_VALUE` for a wrong key, `CLOSED`, and what opening the store throws; the next call tries again.
+   * Returns the log with this key. Creates the log if it does not exist. The same object is returned while anything
+   * refers to it, so callers can keep it or call `log` again. The log opens its store when it is used. Closing the
+   * object closes only this log. Throws `INVALID_VALUE` for a wrong key, `CLOSED`, and the errors of opening the
+   * store; the next call tries again.
    */
   log(key: string): AuditLog<Types, Links> {
     return this.#open.get(key)
@@ -269,10 +278,11 @@ export class AuditLogs<
   }
 
   /**
-   * The matching events of the logs, at most `limit` (default 10, maximum 1000): without sorts the newest ones, oldest first;
-   * with sorts the first ones in that order. Events that are equal in all sorts are in the order of `created_at`, then of the key
-   * of their log. Reads 50 logs at a time. If one log fails, the call rejects with its error, which names the log.
-   * Rejects with `UNKNOWN_LOG` for a log that does not exist, and as `list` of a log does.
+   * Lists at most `limit` matching events of the logs (default 10, maximum 1000). Without sorts, these are the newest
+   * events, oldest first; with sorts, the first events in that order. Events that are equal in all sorts are ordered
+   * by `created_at`, then by the key of their log. Reads 50 logs at a time. If one log fails, the call rejects with
+   * its error, which names the log. Rejects with `UNKNOWN_LOG` for a log that does not exist, and as `list` of a log
+   * does.
    */
   async list(query?: QueryInput, options: LogsListOptions = {}): Promise<LogsPage> {
     this.#check(options, LOGS_LIST_OPTIONS, 'list')
@@ -280,9 +290,9 @@ export class AuditLogs<
   }
 
   /**
-   * All matching events of the logs in pages of at most 1000, in the order of `created_at`, then of the key of their log; as
-   * `pages` of a log. Reads each event once, and keeps at most about 20,000 events in memory, or 10 of each log. Events that are
-   * recorded meanwhile are left out, or come last. Rejects as `list` does.
+   * All matching events of the logs in pages of at most 1000, by `created_at`, then by the key of their log.
+   * Otherwise as `pages` of a log. Reads each event once. Keeps at most about 20,000 events in memory, or 10 of each
+   * log. Events that are recorded during the call are left out or come last. Rejects as `list` does.
    */
   async *pages(
     query?: QueryInput,
@@ -293,9 +303,9 @@ export class AuditLogs<
   }
 
   /**
-   * Counts all matching events of the logs: the sums of their counts. A figure is exact if it is exact in each log; a facet, if
-   * also no log has more than 1000 values of it. `within` is the time of each log. Rejects as `count` of a log does, and
-   * with `UNKNOWN_LOG`.
+   * Counts all matching events of the logs: the sums of their counts. A figure is exact if it is exact in each log. A
+   * facet is exact only if, in addition, no log has more than 1000 values of it. `within` is the time of each log.
+   * Rejects as `count` of a log does, and with `UNKNOWN_LOG`.
    */
   async count(query?: QueryInput, options: LogsCountOptions = {}): Promise<EventCounts> {
     this.#check(options, LOGS_COUNT_OPTIONS, 'count')
@@ -304,7 +314,8 @@ export class AuditLogs<
   }
 
   /**
-   * Groups all matching events of the logs, as `groups` of one log does. Rejects as that does, and with `UNKNOWN_LOG`.
+   * Groups all matching events of the logs, as `groups` of one log does. Rejects as `groups` of a log does, and with
+   * `UNKNOWN_LOG`.
    */
   async groups(query: QueryInput | undefined, options: LogsGroupOptions): Promise<EventGroups> {
     requireOptions(options, LOGS_GROUP_OPTIONS, 'groups')
@@ -314,9 +325,9 @@ export class AuditLogs<
   }
 
   /**
-   * The changes of a resource whose events are in several logs, in the order of `created_at`, then of the key of their log. Each state
-   * follows from the change before, whatever its log. Otherwise as `history` of a log. Rejects as that does, and with
-   * `UNKNOWN_LOG`.
+   * The changes of a resource whose events are in several logs, by `created_at`, then by the key of their log. Each
+   * state follows from the previous change, in whichever log that is. Otherwise as `history` of a log. Rejects as
+   * `history` of a log does, and with `UNKNOWN_LOG`.
    */
   async *history(
     resource: HistoryResource,
@@ -327,11 +338,11 @@ export class AuditLogs<
   }
 
   /**
-   * All matching events of the logs that become visible after the call, or after the `cursor`, each once. The events of a log come
-   * in the order of `created_at`; events that are read together are in this order across logs, too. Without `logs` it
-   * also follows logs that are created later, from their beginning. Up to 100 logs are followed at once and stay open; of more
-   * logs events come up to some seconds later, as they are read 50 at a time. Retries while a store fails. Rejects with
-   * `UNKNOWN_LOG`, `INVALID_VALUE`, and as `tail` of a log does.
+   * All matching events of the logs that become visible after the call, or after the `cursor`, each once. The events
+   * of a log come in the order of `created_at`; events that are read together are in this order across logs, too.
+   * Without `logs` it also follows logs that are created later, from their beginning. Up to 100 logs are followed at
+   * once and stay open; events of further logs come up to some seconds later, because these logs are read 50 at a
+   * time. Retries while a store fails. Rejects with `UNKNOWN_LOG`, `INVALID_VALUE`, and as `tail` of a log does.
    */
   tail(query?: QueryInput, options: LogsTailOptions = {}): LogsTail {
     return createLogsTail(
@@ -344,8 +355,8 @@ export class AuditLogs<
   }
 
   /**
-   * A tail whose start is known, for servers that need it before they respond. It returns events until the signal aborts,
-   * which it must do at some time. Rejects as `tail` does.
+   * A tail whose start is known, for servers that need the start before they respond. It yields events until the
+   * signal aborts, so the caller must abort the signal. Rejects as `tail` does.
    */
   async follow(
     query: QueryInput | undefined,
@@ -356,8 +367,9 @@ export class AuditLogs<
   }
 
   /**
-   * A cursor of now: a tail from it returns the events that become visible after the call. As `until` of a call that reads, it
-   * leaves these events out. Rejects with `UNKNOWN_LOG`, and as `list` of a log does.
+   * The cursor of the present. A tail from this cursor yields the events that become visible after the call. A
+   * reading call with this cursor as `until` leaves these events out. Rejects with `UNKNOWN_LOG`, and as `list` of a
+   * log does.
    */
   async cursor(options: LogsOptions = {}): Promise<string> {
     this.#check(options, LOGS_OPTIONS, 'cursor')
@@ -370,8 +382,8 @@ export class AuditLogs<
   }
 
   /**
-   * Closes all logs, also those that are being opened, after the calls in progress; then the shared connections of the stores. Idempotent.
-   * An aborted signal ends the wait, not the closing.
+   * Closes all logs, also logs that are being opened, after the calls in progress. Then closes the shared connections
+   * of the stores. Idempotent. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<void> {
     return untilClosed(options, () => (this.#closed ??= this.#end()))

@@ -31,7 +31,7 @@ const DEFINITION: OptionNames<EventTypeDefinition> = {
 const THROTTLE: OptionNames<ThrottleRule> = { period: true, scope: true, periodStated: true }
 const OCSF: OptionNames<OcsfMapping> = { class: true, activity: true, set: true }
 
-/** Definitions that are valid, because tables are checked again when a log is opened. */
+/** Definitions that were found valid. Tables are checked again when a log is opened. */
 const checked = new WeakSet<EventTypeDefinition>()
 
 /**

@@ -64,13 +64,13 @@ export interface AuditLogErrorDetails {
 
 const MAX_MESSAGE = 1000
 
-/** Messages quote the wrong value. A long one keeps its beginning and its end. */
+/** Messages quote wrong values. Of a long value, the beginning and the end stay. */
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE) return message
   return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 3)}`.toWellFormed()
 }
 
-/** The one error class of Daybook; `code` says what went wrong. */
+/** The error class of Daybook. `code` identifies the kind of failure. */
 export class AuditLogError extends Error {
   override readonly name = 'AuditLogError'
   readonly code: AuditLogErrorCode
@@ -104,7 +104,7 @@ export function untilAborted<Value>(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortedError(signal))
     if (signal.aborted) {
-      // No one else handles its rejection.
+      // Prevents an unhandled rejection.
       promise.catch(() => {})
       return onAbort()
     }
@@ -114,7 +114,7 @@ export function untilAborted<Value>(
   })
 }
 
-/** The error of a write that the store has made, but did not confirm. */
+/** The error of a write that the store may have made without confirming it. */
 export function outcomeUnknown(what: string, cause?: unknown): AuditLogError {
   if (cause instanceof AuditLogError && cause.code === 'OUTCOME_UNKNOWN') return cause
   return new AuditLogError('OUTCOME_UNKNOWN', what, { cause })

@@ -8,7 +8,7 @@ import type { CallsObserver } from './recording/outcomes.js'
 import { damageText } from './recording/reports.js'
 import type { Damage } from './store/damage.js'
 
-/** Events of `on`. Handlers run synchronously; if one throws, that is reported as `error`. */
+/** Events of `on`. Handlers run synchronously. An error of a handler is reported as `error`. */
 export type AuditLogEvents = {
   /** An event became durable. Emitted in the order of `created_at`. */
   recorded: AuditEvent
@@ -21,15 +21,13 @@ export type AuditLogEvents = {
   dropped: { readonly type: string; readonly error: AuditLogError }
   /** A query took at least `slowQueryMs`. Emitted after its answer. */
   'slow-query': SlowQuery
-  /**
-   * Something stored is damaged; emitted once for each place. Without a handler it becomes a process warning.
-   */
+  /** Stored data is damaged. Emitted once for each place. Without a handler it becomes a process warning. */
   damaged: Damage
   /** A handler threw. Without a handler for `error` it becomes a process warning. */
   error: unknown
 }
 
-/** The listeners of a log, and what reports to them. */
+/** The listeners of a log, and the functions that report to them. */
 export interface LogEvents extends Listeners<AuditLogEvents>, CallsObserver {
   damaged(damage: Damage): void
 }

@@ -7,8 +7,8 @@ type NameOf<Options> = Options extends unknown ? keyof Options & string : never
 export type OptionNames<Options> = Readonly<Record<NameOf<Options>, true>>
 
 /**
- * True for an object literal, also of another realm or without a prototype. Its only prototype has no prototype itself;
- * the prototype of an instance of a class has one.
+ * True for an object literal, also from another realm or without a prototype. The prototype of an object literal has
+ * no prototype; the prototype of an instance of a class has one.
  */
 export function isPlainObject(value: unknown): value is object {
   if (value === null || typeof value !== 'object') return false
@@ -29,7 +29,7 @@ const isPromise = (value: object): boolean =>
 
 const MIN_PART = 3
 
-/** The name with the fewest edits, or one that begins as the given name does: `username` for `user`. */
+/** The name with the fewest edits, or a name that continues the given one: `username` for `user`. */
 function suggestionFor(given: string, names: readonly string[]): string | undefined {
   const beginsAs = (name: string): boolean =>
     Math.min(given.length, name.length) >= MIN_PART &&
@@ -52,9 +52,9 @@ const noObject = (given: unknown, known: object, where: string): AuditLogError =
   )
 
 /**
- * Throws `INVALID_OPTION` for an own name of a plain object that is not among the names, with the nearest one, and for anything
- * but an object. `where` names the function or the option in messages. Instances of classes may have further members. `undefined`
- * stands for no options.
+ * Checks the own names of a plain object against `names`. Throws `INVALID_OPTION` for an unknown name, with the
+ * nearest known name, and for anything but an object. `where` names the function or the option in messages. Instances
+ * of classes may have further members. `undefined` means no options.
  */
 export function checkOptions(
   given: unknown,
@@ -73,7 +73,7 @@ export function checkOptions(
     if (names[name] !== true && Object.hasOwn(given, name)) throw unknownOption(name, names, where)
 }
 
-/** Throws `INVALID_OPTION` for anything but an object, whose names the host chooses, or `undefined`. */
+/** Throws `INVALID_OPTION` for anything but `undefined` or an object whose names the host chooses. */
 export function checkNamed(given: unknown, where: string): void {
   if (given === undefined) return
   if (given === null || typeof given !== 'object' || Array.isArray(given))

@@ -19,11 +19,11 @@ export interface Dispatcher {
   }>
 }
 
-/** Options that open the connections of a channel: at most one of these. */
+/** Options that open the connections of a channel. At most one of them is set. */
 export interface ConnectionOptions {
   /**
-   * An agent of `node:http` or `node:https`, by the protocol of the URL: for a proxy, an authority or a certificate of your own.
-   * @default the global agent of Node, which knows the proxy of the environment if Node does
+   * An agent of `node:http` or `node:https`, by the protocol of the URL, for a proxy, an authority or a certificate.
+   * @default the global agent of Node, which uses the proxy of the environment if Node supports this
    */
   readonly agent?: http.Agent | undefined
   /** A dispatcher of undici, such as its `ProxyAgent`, which sends the requests. @default none */
@@ -38,7 +38,10 @@ const hasMethod = (value: unknown, name: string): boolean =>
 /** Agents of other classes may take URLs of both protocols. */
 const OWN_AGENTS: ReadonlySet<unknown> = new Set([http.Agent, https.Agent])
 
-/** Throws the error of `fail` for what is neither an agent nor a dispatcher, and for the agent of another protocol. */
+/**
+ * Throws the error of `fail` for a value that is neither an agent nor a dispatcher, and for an agent of another
+ * protocol.
+ */
 export function readConnections(
   { agent, dispatcher }: ConnectionOptions,
   fail: Fail,

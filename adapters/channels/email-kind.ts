@@ -19,8 +19,9 @@ const EMAIL_KIND_OPTIONS: OptionNames<EmailKindOptions> = {
 const MEMBERS = ['to', 'subject']
 
 /**
- * E-mail channels that users create at run time. Their `config` has `to`, an address or a list of them, and `subject`, as the options
- * of `email`. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if nodemailer is needed and is not installed.
+ * E-mail channels that users create at run time. Their `config` has `to`, an address or a list of addresses, and
+ * `subject`, as the options of `email`. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if nodemailer is needed and
+ * is not installed.
  */
 export function emailKind(options: EmailKindOptions): ChannelKind {
   requireOptions(options, EMAIL_KIND_OPTIONS, 'emailKind')

@@ -22,15 +22,18 @@ import { sentenceOf } from './sentences.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface EmailOptions {
-  /** A transporter of nodemailer (7 or newer), or what its `createTransport` takes; then the package must be installed. */
+  /**
+   * A transporter of nodemailer (7 or newer), or the argument of its `createTransport`. For the latter, the package
+   * must be installed.
+   */
   readonly transport: MailTransportOption
   /** `audit@acme.example`, or `Audit <audit@acme.example>`. */
   readonly from: string
   /** At most 50 addresses. Each recipient sees the others. */
   readonly to: string | readonly string[]
   /**
-   * A template, filled from the first event: `Deployment of {name} failed`, `[in {project_code}: ]{sentence}`. It has the syntax of
-   * sentences of event types. @default the sentence of the first event
+   * A template for the first event: `Deployment of {name} failed`, `[in {project_code}: ]{sentence}`. It has the
+   * syntax of sentences of event types. @default the sentence of the first event
    */
   readonly subject?: string | undefined
   /** @default 50 events, 262144 bytes, and up to 1 minute of waiting for further events */
@@ -62,10 +65,11 @@ const BATCH = { maxEvents: 50, maxBytes: 262_144, maxWait: { minutes: 1 } } as c
 const TIMEOUT_MS = 60_000
 
 /**
- * A channel that sends e-mails of sentences. The `Message-ID` is made of the events and the subscription, so an e-mail that is sent
- * again, after a failure or a crash, has the same one. Each e-mail is recorded as `info:email:sent`, a failure as `error:email:send_failed`;
- * if the server refuses some of the recipients, both are. The cursor is stored after each e-mail. Throws `INVALID_OPTION`,
- * and `MISSING_DEPENDENCY` if nodemailer is needed and is not installed.
+ * A channel that sends e-mails of sentences. The `Message-ID` is made of the events and the subscription. So an
+ * e-mail that is sent again, after a failure or a crash, has the same `Message-ID`. Each e-mail is recorded as
+ * `info:email:sent`, a failure as `error:email:send_failed`; if the server refuses only some recipients, both are
+ * recorded. The cursor is stored after each e-mail. Throws `INVALID_OPTION`, and `MISSING_DEPENDENCY` if nodemailer
+ * is needed and is not installed.
  */
 export function email(options: EmailOptions): Channel {
   requireOptions(options, EMAIL_OPTIONS, 'email')
@@ -109,7 +113,7 @@ export function emailChannel(settings: EmailSettings): Channel {
   }
 }
 
-/** Records what became of the e-mail. Rejects unless the server has accepted it for at least one recipient. */
+/** Records the outcome of the e-mail. Rejects unless the server has accepted it for at least one recipient. */
 async function sendAndReport(
   settings: EmailSettings,
   rendered: RenderedText & { readonly subject: string },
@@ -158,8 +162,8 @@ function messageOf(
 }
 
 /**
- * Sends an e-mail, with a time limit of its own. Closing the log does not abort it, because the e-mail would be sent again later; `close` waits
- * for it for some seconds.
+ * Sends an e-mail with a separate time limit. Closing the log does not abort it, because the e-mail would be sent
+ * again later; `close` waits for it for some seconds.
  */
 async function send({ transport, to }: EmailSettings, message: Omit<MailMessage, 'signal'>) {
   using timeout = timeoutSignal(TIMEOUT_MS)

@@ -4,17 +4,17 @@ import { REDACTED } from '../../src/event/secrets.js'
 import type { ChannelSetup } from '../../src/subscriptions/channel-kind.js'
 import type { Fail } from './read-options.js'
 
-/* Code that the kinds of channels share which users create at run time. */
+/* Code shared by the kinds of channels that users create at run time. */
 
-/** The pointer leads to the member: `batch.maxEvents` is `/config/batch/maxEvents`. */
+/** Creates an error with a pointer to the member: `/config/batch/maxEvents` for `batch.maxEvents`. */
 export const invalidChannel: Fail = (member, problem) =>
   new AuditLogError('INVALID_CHANNEL', `${member} ${problem}`, {
     pointer: `/config/${member.replaceAll('.', '/')}`,
   })
 
 /**
- * The config after a change: members that are not given keep their value, and null removes one. Throws `INVALID_CHANNEL` for a
- * member that the kind does not have.
+ * The config after a change. Missing members keep their values, and null removes a member. Throws `INVALID_CHANNEL`
+ * for a member that the kind does not have.
  */
 export function changedConfig(
   given: JsonObject,
@@ -28,6 +28,6 @@ export function changedConfig(
   return Object.fromEntries(config.filter(([, value]) => value !== null))
 }
 
-/** Users see `[redacted]` in place of a secret. If they send that back, the secret stays, if there is one. */
+/** Users see `[redacted]` in place of a secret. If they send this text back, the stored secret stays. */
 export const changedSecret = (given: unknown, present: unknown): unknown =>
   given === REDACTED ? present : given

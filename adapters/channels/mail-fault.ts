@@ -7,7 +7,7 @@ interface MailError {
   readonly command?: string
 }
 
-/** Faults without a response of the server, by the codes of nodemailer; all others are `smtp`. */
+/** Faults that nodemailer detects without a response of the server, by its codes. Other faults are `smtp`. */
 const FAULTS: Readonly<Record<string, DeliveryFault>> = {
   ECONNECTION: 'network',
   EDNS: 'network',
@@ -16,8 +16,9 @@ const FAULTS: Readonly<Record<string, DeliveryFault>> = {
 }
 
 /**
- * The error of a `sendMail` that failed. It is permanent if the server refuses the text for good, also because of its size. A sender or
- * recipients that are refused concern every message, so later events wait until somebody has changed the server or the channel.
+ * The error of a failed `sendMail`. It is permanent if the server permanently refuses the text, also because of its
+ * size. If the server refuses the sender or the recipients, it would refuse every message. So later events wait until
+ * the server or the channel is changed.
  */
 export function mailFault(cause: unknown): DeliveryError {
   if (cause instanceof DeliveryError) return cause
@@ -28,7 +29,7 @@ export function mailFault(cause: unknown): DeliveryError {
   return new DeliveryError(kind, describe(error), { permanent, cause })
 }
 
-// Not the message of nodemailer: it repeats the server's text, which may be anything.
+// The message of nodemailer is not used, because it quotes the text of the server, which may contain anything.
 function describe({ code, responseCode, command }: MailError): string {
   if (responseCode === undefined) return `the e-mail could not be sent: ${code ?? 'unknown error'}`
   return `the mail server responded with ${responseCode}${command === undefined ? '' : ` to ${command}`}`

@@ -6,10 +6,13 @@ import { escapeMarkup } from './sentences.js'
 
 const MAX_SUBJECT = 200
 
-/** One line: a line break would begin another header of the e-mail. */
+/** The subject in one line, because a line break would begin another header of the e-mail. */
 export const oneLine = (subject: string): string => shortText(subject, MAX_SUBJECT)
 
-/** Text about the first event: by the template. If there is no template, or the event lacks a value of it, the event's sentence. */
+/**
+ * The text about the first event, made by the template. Without a template, or if the event lacks a value, it is the
+ * event's sentence.
+ */
 export function subjectOf(
   template: TextTemplate | undefined,
   events: readonly AuditEvent[],

@@ -10,7 +10,7 @@ export interface MailMessage {
   readonly html?: string
   readonly messageId: string
   readonly headers: { [name: string]: string }
-  /** Texts of events are never names of files or URLs. */
+  /** Keeps nodemailer from reading texts of events as names of files or URLs. */
   readonly disableFileAccess: true
   readonly disableUrlAccess: true
   readonly signal: AbortSignal
@@ -21,7 +21,7 @@ export interface MailTransport {
   sendMail(message: MailMessage): Promise<unknown>
 }
 
-/** A transporter, or what `createTransport` of nodemailer takes: its options, or an `smtp:` or `smtps:` URL. */
+/** A transporter, or the argument of nodemailer's `createTransport`: its options, or an `smtp:` or `smtps:` URL. */
 export type MailTransportOption = MailTransport | string | object
 
 interface Nodemailer {
@@ -50,7 +50,7 @@ export function openTransport(given: MailTransportOption): MailTransport {
 
 /** Result of sending a message. */
 export interface MailResult {
-  /** As the mail server or nodemailer gave it. */
+  /** The `Message-ID`, as returned by the mail server or nodemailer. */
   readonly messageId: string | undefined
   readonly accepted: readonly string[]
   readonly rejected: readonly string[]
@@ -62,7 +62,7 @@ export interface MailResult {
 const addressOf = (given: unknown): string =>
   typeof given === 'string' ? given : String((Object(given) as { address?: unknown }).address)
 
-/** Reads what `sendMail` resolves to. Transports without lists of recipients have accepted all. */
+/** Reads the result of `sendMail`. A transport without lists of recipients has accepted all. */
 export function readMailResult(given: unknown, recipients: readonly string[]): MailResult {
   const { messageId, accepted, rejected, rejectedErrors } = Object(given) as Readonly<
     Record<string, unknown>

@@ -23,7 +23,7 @@ export interface Agents {
 
 export const AGENT_OPTIONS = { keepAlive: true } as const
 
-/** How much of a response is read, so that its connection can be used again. */
+/** Number of bytes of a response that are read, so that its connection can be used again. */
 const MAX_RESPONSE_BYTES = 4096
 
 const REQUESTS = { 'http:': http.request, 'https:': https.request } as const
@@ -36,7 +36,7 @@ interface Answer {
 
 type Send = (request: Pick<PostOptions, 'url' | 'headers' | 'body' | 'signal'>) => Promise<Answer>
 
-/** Sends by an agent; by the global one of Node without it, which a host may replace. */
+/** Sends the request with an agent. By default this is the global agent, which a host may replace. */
 const byAgent =
   (agentOf: (protocol: keyof Agents) => http.Agent | undefined): Send =>
   ({ url, headers, body, signal }) =>
@@ -74,7 +74,7 @@ export const createPost = ({ agent, dispatcher }: ConnectionOptions = {}): Post 
 export const postByAgents = (agents: Agents): Post =>
   postBy(byAgent((protocol) => agents[protocol]))
 
-// Faults name the server only: paths and queries of such URLs often hold secrets.
+// Faults name only the server, because paths and queries of such URLs often hold secrets.
 const serverOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
 /** Rejects with a `DeliveryError` unless the response has a status from 200 to 299. Redirects are not followed. */
@@ -92,7 +92,7 @@ function postBy(send: Send): Post {
     const { status, retryAfter } = answer
     if (status >= 200 && status < 300) return
     const retryAfterMs = readRetryAfter(retryAfter)
-    // A redirect is a failure too: it could lead anywhere.
+    // A redirect is a failure, too, because it could lead anywhere.
     throw new DeliveryError('status', `${serverOf(url)} responded with ${status}`, {
       status,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -100,7 +100,7 @@ function postBy(send: Send): Post {
   }
 }
 
-/** Reads the response to its end. A long one is cut off, with its connection. */
+/** Reads the response to its end. Closes the connection of a response that is too long. */
 async function skip(body: Answer['body']): Promise<void> {
   let bytes = 0
   for await (const chunk of body) {

@@ -5,9 +5,11 @@ import { type Duration, durationFault } from '../../src/event/duration.js'
 import { BATCH_LIMITS, type Channel, RATE } from '../../src/subscriptions/channel.js'
 import { checkOptions } from '../../src/options.js'
 
-/* Checks of what code or users give. The messages do not repeat URLs and values of headers, which may be secrets. */
+/*
+ * Checks of options from code or users. The messages do not quote URLs and values of headers, which may be secrets.
+ */
 
-/** Throws `INVALID_OPTION` for unknown members of what most channels have. */
+/** Throws `INVALID_OPTION` for unknown members among the options of most channels. */
 export function checkDelivery(
   { batch, rate }: Pick<Channel, 'batch' | 'rate'>,
   channel: string,
@@ -19,7 +21,7 @@ export function checkDelivery(
 /** Makes the error for a wrong member. */
 export type Fail = (member: string, problem: string) => AuditLogError
 
-/** For options in code. */
+/** Makes the error for a wrong option in code. */
 export const invalidOption =
   (channel: string): Fail =>
   (member, problem) =>
@@ -38,7 +40,7 @@ const MAX_HEADERS = 20
 const RESERVED_HEADER =
   /^(?:host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|user-agent|content-.*|webhook-.*)$/i
 
-/** At most 20 headers that HTTP allows and that the channel does not set itself. */
+/** Reads at most 20 headers that HTTP allows and that the channel does not set itself. */
 export function readHeaders(given: unknown, fail: Fail): Readonly<Record<string, string>> {
   if (given === undefined) return {}
   const headers = Object.entries(membersOf(given, 'headers', fail))
@@ -78,7 +80,7 @@ const MAX_WAIT = { hours: 1 }
 const MAX_COUNT = 10_000
 const MAX_PERIOD = { days: 1 }
 
-/** `{ maxEvents, maxBytes, maxWait }` of a user, all optional. */
+/** Reads `{ maxEvents, maxBytes, maxWait }` of a user, all optional. */
 export function readBatch(given: unknown, fail: Fail): Batch | undefined {
   if (given === undefined) return undefined
   const batch = membersOf(given, 'batch', fail)
@@ -91,7 +93,7 @@ export function readBatch(given: unknown, fail: Fail): Batch | undefined {
   return batch
 }
 
-/** `{ count, per }` of a user. */
+/** Reads `{ count, per }` of a user. */
 export function readRate(given: unknown, fail: Fail): Rate | undefined {
   if (given === undefined) return undefined
   const rate = membersOf(given, 'rate', fail)

@@ -13,16 +13,16 @@ export interface RenderTools {
 
 /** The text of a message, for people. */
 export interface RenderedText {
-  /** Of an e-mail. @default the sentence of the first event */
+  /** Subject of an e-mail. @default the sentence of the first event */
   readonly subject?: string | undefined
   readonly text: string
-  /** Of an e-mail. It is not escaped. @default none */
+  /** HTML of an e-mail. It is not escaped. @default none */
   readonly html?: string | undefined
 }
 
 /**
- * Makes the text of a delivery. If it throws, the events are tried one by one, and those for which it throws again are
- * parked. The message of the error becomes part of an event, so it must not hold secrets.
+ * Makes the text of a delivery. If it throws, the events are tried one by one. If it throws for a single event, this
+ * event is parked. The message of the error becomes part of an event, so it must not contain secrets.
  */
 export type Render = (
   events: readonly AuditEvent[],

@@ -9,6 +9,6 @@ export const sentenceOf = (event: AuditEvent, types: EventTypes): string =>
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** The text for places where `&`, `<` and `>` are markup: between the tags of HTML, and in messages of Slack. */
+/** Escapes `&`, `<` and `>` for places where they are markup: between the tags of HTML, and in messages of Slack. */
 export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)

@@ -30,7 +30,7 @@ export interface SignedHeaders {
   readonly 'webhook-signature': string
 }
 
-/** The headers that prove to the receiver that the body is ours: a signature by each secret. */
+/** The headers that prove the origin of the body to the receiver: a signature by each secret. */
 export function signedHeaders(
   id: string,
   seconds: number,

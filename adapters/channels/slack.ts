@@ -14,7 +14,7 @@ export interface SlackOptions extends ConnectionOptions {
   readonly batch?: BatchLimits | undefined
   /** @default one message each second, which is what Slack allows */
   readonly rate?: Channel['rate']
-  /** A text of your own; its `text` is sent as it is. @default a line for each event, its sentence */
+  /** A custom text. Its `text` is sent unchanged. @default a line for each event, its sentence */
   readonly render?: Render | undefined
 }
 

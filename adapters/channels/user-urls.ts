@@ -7,7 +7,7 @@ import { type OptionNames } from '../../src/options.js'
 
 export interface UserUrlOptions extends ConnectionOptions {
   /**
-   * Addresses that URLs may lead to though they are not public: single ones, and ranges in CIDR notation such as `10.20.0.0/16`.
+   * Private addresses to which URLs may lead: single addresses, and ranges in CIDR notation such as `10.20.0.0/16`.
    * @default none
    */
   readonly allow?: readonly string[] | undefined
@@ -21,7 +21,7 @@ export const USER_URL_OPTIONS: OptionNames<UserUrlOptions> = {
   ...CONNECTION_OPTIONS,
 }
 
-/** Rules for URLs that users give, and the connections to them. */
+/** Rules and connections for URLs of users. */
 export interface UserUrls {
   readonly allowHttp: boolean
   /** Posts to this URL. Refuses addresses that are not allowed. */
@@ -38,7 +38,7 @@ export function openUserUrls(
   const connections = readConnections(options, fail)
   const isOwn = connections.agent !== undefined || connections.dispatcher !== undefined
   const ranges = readRanges(allow)
-  // Reports a missing package when the service starts, rather than to users.
+  // A missing package is reported when the service starts, not to users.
   loadFilteringAgents()
   return {
     allowHttp,

@@ -26,13 +26,16 @@ interface FilteringPackage {
 /** The agents of one channel. */
 export interface VettedAgents {
   readonly agents: Agents
-  /** True if they refuse an address that the URL leads to now. False if its name cannot be looked up. */
+  /** True if the URL leads to an address that the agents refuse. False if its name cannot be looked up. */
   refuse(): Promise<boolean>
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** IPv4-compatible addresses, such as `::127.0.0.1` (RFC 4291, section 2.5.5.1), which request-filtering-agent takes for public. */
+/**
+ * IPv4-compatible addresses, such as `::127.0.0.1` (RFC 4291, section 2.5.5.1), which request-filtering-agent
+ * considers public.
+ */
 const REFUSED = readRanges(['::/96'])
 
 /** Addresses and ranges in CIDR notation. Throws `INVALID_OPTION`. */
@@ -53,7 +56,7 @@ export function readRanges(given: readonly string[]): BlockList {
 }
 
 const isIn = (ranges: BlockList, address: string): boolean =>
-  // Without the zone of a link-local address.
+  // The zone of a link-local address is removed first.
   ranges.check(address.replace(/%.*$/, ''), familyOf(address))
 
 /** Throws `MISSING_DEPENDENCY` if request-filtering-agent is not installed. */
@@ -63,11 +66,11 @@ export const loadFilteringAgents = (): FilteringPackage =>
     neededBy: 'a kind of channels whose URLs users give',
   }) as FilteringPackage
 
-/** Agents for one URL. They connect to public addresses and to those in `allow`. */
+/** Creates agents for one URL. They connect to public addresses and to addresses in `allow`. */
 export function createVettedAgents({ hostname }: URL, allow: BlockList): VettedAgents {
   const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = loadFilteringAgents()
-  // Given ranges, request-filtering-agent 3 warns on the console about each address of the other family. So its lists have single
-  // addresses that the host name has resolved to.
+  // If request-filtering-agent 3 is given ranges, it warns on the console about each address of the other family. So
+  // its lists contain single addresses that the host name has resolved to.
   const lists = { allowIPAddressList: [] as string[], denyIPAddressList: [] as string[] }
   const note = (address: string): void => {
     const isAllowed = isIn(allow, address)
@@ -77,12 +80,12 @@ export function createVettedAgents({ hostname }: URL, allow: BlockList): VettedA
   }
   const lookup: LookupFunction = (hostname, options, callback) =>
     dns.lookup(hostname, options, (error, found, family) => {
-      // Before request-filtering-agent checks them.
+      // Runs before request-filtering-agent checks the addresses.
       if (!error) for (const address of addressesIn(found)) note(address)
       callback(error, found, family)
     })
   const host = hostname.replace(/^\[|\]$/g, '')
-  // Not looked up.
+  // An address in the URL is not looked up.
   if (isIP(host)) note(host)
   const options = { ...AGENT_OPTIONS, ...lists, lookup }
   const agents: Agents = {
@@ -107,7 +110,10 @@ const lookUp = (host: string): Promise<readonly string[]> =>
     dns.lookup(host, { all: true }, (error, found) => resolve(error ? [] : addressesIn(found)))
   })
 
-/** Asks the agent without connecting: an address that it does not refuse fails because there is no such port. */
+/**
+ * Asks the agent without connecting. The port does not exist, so the call throws for an address that the agent does
+ * not refuse.
+ */
 function isRefused(agent: http.Agent, host: string): boolean {
   let refusal: Error | null | undefined
   try {

@@ -13,9 +13,9 @@ export interface WebhookBody {
 
 export interface BodyContext {
   readonly types: EventTypes
-  /** The name of the service that records the events; for `cloudevents` a URI reference. */
+  /** The name of the recording service; for `cloudevents` a URI reference. */
   readonly service: string
-  /** True for channels with batches, whose bodies always have a list, also of one event. */
+  /** True for channels with batches. Their bodies always have a list, even for one event. */
   readonly isBatch: boolean
 }
 

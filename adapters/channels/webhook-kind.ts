@@ -17,7 +17,9 @@ import { readFormat } from './webhook-body.js'
 import { type OptionNames, checkOptions } from '../../src/options.js'
 
 export interface WebhookKindOptions extends UserUrlOptions {
-  /** As the option of `webhook`; a URI reference, because users may choose CloudEvents. @default 'daybook' */
+  /**
+   * Like the option of `webhook`. Must be a URI reference, because users may choose CloudEvents. @default 'daybook'
+   */
   readonly service?: string | undefined
 }
 
@@ -28,7 +30,7 @@ const WEBHOOK_KIND_OPTIONS: OptionNames<WebhookKindOptions> = {
 
 const MEMBERS = ['url', 'headers', 'format', 'batch', 'rate', 'compress']
 
-/** The encrypted part. `former` signs too, until then (Unix milliseconds). */
+/** The encrypted part. Until `until` (Unix milliseconds), the secret `former` signs too. */
 interface WebhookSecrets {
   readonly secret: string
   readonly former?: { readonly secret: string; readonly until: number }
@@ -85,7 +87,10 @@ export function webhookKind(options: WebhookKindOptions = {}): ChannelKind {
   }
 }
 
-/** Throws if the URL changes the server and the headers are not given again: a user who cannot see their values could have them sent elsewhere. */
+/**
+ * Throws if the new URL leads to another server and the change contains no headers. Otherwise a user who cannot see
+ * the values of headers could have them sent elsewhere.
+ */
 function checkServer(url: URL, { config, secrets }: ChannelSetup, given: unknown): void {
   if (url.origin === new URL(config['url'] as string).origin) return
   const values = Object.values(Object(given) as object)
@@ -113,7 +118,7 @@ function openWebhook({ config, secrets }: ChannelSetup, urls: UserUrls, service:
   return webhookChannel(settings, urls.postTo(url))
 }
 
-/** The headers with the stored value of each that is `[redacted]`. */
+/** The headers, with the stored value for each `[redacted]`. */
 function changedHeaders(given: unknown, present: WebhookSecrets | undefined): unknown {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) return given
   const headers = Object.entries(given).map(([name, value]) => {

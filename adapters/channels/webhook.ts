@@ -9,11 +9,11 @@ import { type FormatSettings, readFormat, type WebhookFormat, writeBody } from '
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface WebhookOptions extends ConnectionOptions {
-  /** An `http:` or `https:` URL. It is not stored, and only its server is named in events. */
+  /** An `http:` or `https:` URL. It is not stored, and events contain only its server. */
   readonly url: string
   /**
-   * `whsec_` and the base64 of 24 to 64 random bytes, as Standard Webhooks asks. Of several, each signs: so a secret can be
-   * replaced while receivers still know the one before.
+   * `whsec_` and the base64 of 24 to 64 random bytes, as Standard Webhooks requires. With several secrets, each
+   * signs. So a secret can be replaced while receivers still use the old one.
    */
   readonly secret: string | readonly string[]
   /** Further headers; at most 20. @default none */
@@ -26,16 +26,15 @@ export interface WebhookOptions extends ConnectionOptions {
    */
   readonly format?: WebhookFormat | undefined
   /**
-   * The name of the service in bodies of CloudEvents, OCSF and OpenTelemetry; for CloudEvents, where it is the `source`, a URI
-   * reference.
-   * @default 'daybook'
+   * The name of the service in bodies of CloudEvents, OCSF and OpenTelemetry. CloudEvents need a URI reference: their
+   * `source`. @default 'daybook'
    */
   readonly service?: string | undefined
   /** Compression of bodies. Signatures are made of the uncompressed text. @default not at all */
   readonly compress?: 'gzip' | undefined
   readonly rate?: Channel['rate']
   readonly checkpoint?: Channel['checkpoint']
-  /** For the whole request, in milliseconds. @default 15000 */
+  /** Time limit for the whole request, in milliseconds. @default 15000 */
   readonly timeoutMs?: number | undefined
 }
 
@@ -106,7 +105,7 @@ export function webhookChannel(settings: WebhookSettings, post: Post): Channel {
     ...(checkpoint && { checkpoint }),
     async deliver(events, { id, types, signal }) {
       const { text, contentType } = writeBody(events, { types, isBatch: maxEvents > 1 }, format)
-      // Encoded once, for the signature, the length and the request.
+      // The body is encoded once, for the signature, the length and the request.
       const body = Buffer.from(text)
       const seconds = Math.floor(Date.now() / 1000)
       await post({

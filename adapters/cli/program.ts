@@ -56,7 +56,10 @@ function programOption(option: CommandOption): Option {
   )
 }
 
-/** Takes the log from DAYBOOK_LOG, or from the first argument if the variable is empty, and names the others. */
+/**
+ * Takes the log from DAYBOOK_LOG, or from the first argument if the variable is empty. Then names the other
+ * arguments.
+ */
 function readArguments(command: Command, given: readonly string[], env: Terminal['env']) {
   const rest = [...given]
   const log = env['DAYBOOK_LOG'] || rest.shift()
@@ -83,7 +86,7 @@ function targetOf(command: Command, log: string | undefined, schema: string | un
   )
 }
 
-/** Runs a command with the texts that commander has parted. */
+/** Runs a command with the arguments that commander has separated. */
 async function runCommand(
   command: Command,
   given: readonly string[],
@@ -130,7 +133,7 @@ function addCommand(parent: Program, command: Command, terminal: Terminal, outco
         parent.command(name).summary(`see daybook ${name} --help`))
   const made = group.command(sub ?? name).summary(command.summary)
   made.description(command.description ?? command.summary)
-  // The texts are parted by `readArguments`, because the log may come from the environment.
+  // `readArguments` assigns the texts to arguments, because the log may come from the environment.
   made
     .usage(['[options]', ...argumentsOf(command).map(argumentText)].join(' '))
     .argument('[arguments...]')
@@ -160,7 +163,7 @@ ${columns(VARIABLES.map(({ name, description }) => [name, description]))}
 Exit codes:
 ${columns(Object.values(exitCodes).map(([code, meaning]) => [String(code), meaning]))}`
 
-/** The program with all commands; `outcome` gets how the one that runs has ended. */
+/** The program with all commands. `outcome` gets the exit of the command that runs. */
 function createProgram(
   commands: readonly Command[],
   terminal: Terminal,
@@ -198,11 +201,11 @@ export async function runProgram(
     if (!isHelp && !isInterrupted) return report(error)
     if (isInterrupted) outcome.exit = 'interrupted'
   }
-  // The last of it may fail after the command.
+  // The last output may fail after the command.
   await flush(stdout)
   const reason: unknown = signal.reason
   if (reason instanceof CommandError) return report(reason)
-  // A reader that has seen enough is no failure.
+  // A reader of stdout that has seen enough is no failure.
   if (reason === OUTPUT_CLOSED) return 0
   const exit = signal.aborted
     ? (Object.values(SIGNALS).find((one) => one === reason) ?? 'interrupted')

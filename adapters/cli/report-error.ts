@@ -5,7 +5,7 @@ import { CommandError, type Exit, exitCodes, exitOf, messageOf } from './termina
 import { painter } from './terminal/style.js'
 import type { Terminal } from './terminal/terminal.js'
 
-/** In characters. Messages repeat the user's input, which may be long. */
+/** Limit in characters. Messages repeat the user's input, which may be long. */
 const MAX_MESSAGE = 1000
 
 interface Reported {

@@ -16,9 +16,9 @@ import type { Timeline } from './timeline.js'
 export interface EventIndex {
   /** The current index, without parts that certainly have no match for the filter. The first use adds all events. */
   view(filter: IndexFilter | undefined): Steps<IndexView>
-  /** Call it for an event that was not appended as the newest, or that was open until now. */
+  /** Must be called for an event that was not appended as the newest, or that was open until now. */
   addLate(time: Microseconds): void
-  /** Call it after events were removed: the next use creates a new index. */
+  /** Must be called after events were removed. The next use creates a new index. */
   reset(): void
 }
 
@@ -33,7 +33,7 @@ const MAX_BLOCK_BYTES = 16 * 2 ** 20
 /** Events that are added without a pause. */
 const ADDED_AT_ONCE = 4096
 
-/** Ends each step of the index. */
+/** A budget that is always used up, so that each step of the index ends. */
 const always = (): boolean => true
 
 const createSource = (): BlockSource => keptSource(({ attributes }) => manyValuesIn(attributes))
@@ -62,10 +62,10 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
     return createGrowingIndex(blockSize, createSource, MAX_BLOCK_BYTES)
   }
 
-  /** True if the index has many dropped events: blocks are dropped only as a whole. */
+  /** True if the index has many dropped events. It can only drop complete blocks. */
   const isWasteful = ({ size }: GrowingIndex): boolean => size > 2 * timeline.size + MIN_BLOCK_SIZE
 
-  /** Adds the next events; the parts once there are no more. */
+  /** Adds the next events. Returns the parts once there are no more events. */
   const refreshSome = (first: Microseconds): readonly IndexPart[] | undefined => {
     if (!index || isWasteful(index)) index = create()
     if (!index.finish(always)) return undefined
@@ -77,7 +77,7 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   /** The current parts; refreshed only if events were added or removed. */
   function* currentParts(): Steps<readonly IndexPart[]> {
     for (;;) {
-      // Other queries, additions and removals may come in the pauses.
+      // Other queries, additions and removals may run during the pauses.
       const [first, last] = timeline.ends ?? [0, 0]
       const isSame = late.length === 0 && first === cached?.first && last === cached.last
       if (isSame) return cached!.parts
@@ -114,7 +114,7 @@ export function createEventIndex(timeline: Timeline, live: LiveEvents): EventInd
   }
 }
 
-/** Adds events that are later than those of the index; false if there are more. */
+/** Adds events that are later than the events of the index. Returns false if there are more. */
 function addNew(index: GrowingIndex, timeline: Timeline, live: LiveEvents): boolean {
   const { events, times, from, to } = timeline.between(index.last + 1, Infinity)
   let added = 0
@@ -128,7 +128,7 @@ function addNew(index: GrowingIndex, timeline: Timeline, live: LiveEvents): bool
   return true
 }
 
-/** Takes late events from the list and adds them; false if there are more. */
+/** Takes late events from the list and adds them. Returns false if there are more. */
 function addLate(
   index: GrowingIndex,
   late: Microseconds[],

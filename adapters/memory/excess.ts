@@ -4,9 +4,9 @@ import type { Microseconds } from '../../src/event/timestamp.js'
 import type { EventRange } from './timeline.js'
 
 /**
- * Returns the time of the oldest event that all of the bounds keep; the events before it are in excess.
- * If the bounds keep no event, it is just after the newest; if they keep all, it is 0 or `from`. Yields
- * after each event, so that the caller can pause.
+ * Returns the time of the oldest event that all bounds keep. Earlier events are in excess. If the bounds keep no
+ * event, the time is just after the newest event; if they keep all, it is 0 or `from`. Yields after each event, so
+ * that the caller can pause.
  */
 export function* excessBefore(
   { events, times, from, to }: EventRange,

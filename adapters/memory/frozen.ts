@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../src/event/event.js'
 
-// The memory that fewer values take in an index is negligible.
+// The memory of fewer values in an index is negligible.
 const MIN_COUNTED = 100
 
 /** The number of values of attributes that have more than {@link MIN_COUNTED}. */
 const valueCounts = new WeakMap<JsonObject, number>()
 
-/** The number of values in parsed attributes, 0 if there are at most {@link MIN_COUNTED}. */
+/** The number of values in parsed attributes; 0 if there are at most {@link MIN_COUNTED}. */
 export const manyValuesIn = (attributes: JsonObject): number => valueCounts.get(attributes) ?? 0
 
 /** Parses a copy that no caller can change. Parsed strings are flat, which saves memory. */

@@ -22,9 +22,9 @@ import type { EventRange, Timeline } from './timeline.js'
 
 /** Settings that tests vary. */
 export interface MemoryTuning {
-  /** Fewer events than this are checked one by one, without the index. */
+  /** Minimum number of events for using the index. Fewer events are checked one by one. */
   readonly minIndexed: number
-  /** Events that are checked one by one before the index is used. */
+  /** Number of events that are checked one by one before the index is used. */
   readonly probe: number
 }
 
@@ -49,7 +49,9 @@ interface ListQuery {
   readonly range: EventRange
 }
 
-/** Events that a scan checks between two readings of the clock, each of which costs as much as one cheap check. */
+/**
+ * Number of events that a scan checks between two readings of the clock. A reading costs as much as a cheap check.
+ */
 const CLOCK_STRIDE = 16
 
 /** Returns a page of the matching events. */
@@ -80,8 +82,8 @@ async function listInTime(list: ListQuery, order: Order): Promise<void> {
 }
 
 /**
- * Checks the events one by one, up to the end of the probe if there is one. Returns the bounds that are
- * left if the probe ended before the page was full.
+ * Checks the events one by one, up to the end of the probe if there is one. If the probe ended before the page was
+ * full, returns the remaining bounds.
  */
 async function scan(
   { sources, range: { events, times, from, to }, trace, collector, matches, bounds }: ListQuery,
@@ -127,7 +129,7 @@ async function listByIndex(
   }
 }
 
-/** Lists in the order of attributes. Uses the index, except for the order of ids, which it does not have. */
+/** Lists in the order of attributes. Uses the index, except for the order of ids, which the index lacks. */
 async function listSorted(list: ListQuery): Promise<void> {
   const { sources, query, trace, collector, matches, bounds } = list
   const { timeline, index, tuning, pause } = sources

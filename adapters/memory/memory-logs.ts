@@ -5,8 +5,8 @@ import { MEMORY_STORE_OPTIONS, memoryStore, type MemoryStoreOptions } from './me
 import { checkOptions } from '../../src/options.js'
 
 /**
- * The stores of many logs in the memory of this process, for `AuditLogs` in tests. A log that is closed keeps its events; `close`
- * discards them.
+ * The stores of many logs in the memory of this process, for `AuditLogs` in tests. A closed log keeps its events;
+ * `close` discards them.
  */
 export function memoryLogs(options: MemoryStoreOptions = {}): LogStores {
   checkOptions(options, MEMORY_STORE_OPTIONS, 'memoryLogs')

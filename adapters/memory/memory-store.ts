@@ -32,7 +32,7 @@ export const MEMORY_STORE_OPTIONS: OptionNames<MemoryStoreOptions> = {
   clock: true,
 }
 
-// Smaller than for an index on disk, as this index needs no reads.
+// Smaller than for an index on disk, because this index needs no reads.
 const FIRST_PROBE_SIZE = 16
 
 /**
@@ -103,7 +103,7 @@ function createLiveChanges(
       return isOpen
     },
 
-    // Needs no heartbeats: open events end with this process, as does the store.
+    // Heartbeats are not needed, because the store and its open events end with this process.
     async touchLive(_ids, { signal } = {}) {
       log.check(signal)
     },

@@ -80,7 +80,7 @@ export function createReading(
       return live.list()
     },
 
-    // The index in memory is built as events are added, and nothing is on disk.
+    // The index in memory is built as events are added. Nothing is on disk.
     async health({ signal } = {}) {
       log.check(signal)
       return {}

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../src/event/event.js'
 import type { EventStore } from '../../src/store/store.js'
 import { type MemoryLog, EVENTS_PER_SLICE } from './memory-log.js'
 
-/** The methods of the store that remove events. They leave open live events. */
+/** The methods of the store that remove events. Open live events stay. */
 export function createRemoving(log: MemoryLog): Pick<EventStore, 'removeBefore' | 'remove'> {
   const { timeline, live, index } = log
   const isClosed = (event: AuditEvent): boolean => !live.isOpen(event)

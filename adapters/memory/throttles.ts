@@ -16,17 +16,17 @@ interface Throttle extends ThrottleState {
 
 /** The throttles, with their counts of suppressed calls. */
 export interface Throttles {
-  /** How long the draft's throttle stays closed; 0 if it is open or the draft has none. */
+  /** Time until the draft's throttle opens; 0 if it is open or the draft has no throttle. */
   opensIn(draft: EventDraft, now: Microseconds): Microseconds
   /** Closes the throttle of a stored draft; returns the draft with the count of suppressed calls. */
   close(draft: EventDraft, storedAt: Microseconds): EventDraft
   /** Adds the counts of the report, unless they were added before. */
   report(report: SuppressedReport, now: Microseconds): void
-  /** At most `max` of the counts that no further event will take. */
+  /** Returns at most `max` of the counts that no further event will take. */
   unclaimed(now: Microseconds, max: number): readonly SuppressedCount[]
-  /** Resets these counts, which have been recorded. */
+  /** Resets these counts after they have been recorded. */
   clear(counts: readonly SuppressedCount[]): void
-  /** Deletes throttles and reporters that have no effect any more. */
+  /** Deletes throttles and reporters that no longer have an effect. */
   prune(now: Microseconds): void
 }
 

@@ -8,16 +8,19 @@ export interface TimedEvent {
 
 /** Events in the order of their times. An event and its time have the same index. */
 export interface TimedEvents {
-  /** `addNewest` and `replace` change the arrays in place. Other changes replace them, so a running scan keeps the old ones. */
+  /**
+   * The events. `addNewest` and `replace` change the arrays in place. Other changes create new arrays, so a running
+   * scan keeps the old arrays.
+   */
   readonly events: readonly AuditEvent[]
   readonly times: readonly Microseconds[]
-  /** Index of the first event. Dropped events stay in the arrays before it until there are many. */
+  /** Index of the first event. Dropped events stay in the arrays before this index until there are many. */
   readonly start: number
-  /** The first index whose time is not before this one. */
+  /** The first index whose time is at or after this time. */
   readonly indexOf: (time: Microseconds) => number
-  /** Adds events, in order, that are later than all others. */
+  /** Adds events in order. They must be later than all others. */
   readonly addNewest: (added: readonly TimedEvent[]) => void
-  /** Adds events at times that no other event has. */
+  /** Adds events at free times. */
   insert(added: readonly TimedEvent[]): void
   replace(index: number, event: AuditEvent): void
   /** Drops the events before the index. */

@@ -25,15 +25,15 @@ export interface Timeline {
   find(id: string): TimedEvent | undefined
   /** The events later than `time`, without those with imported ids, by the suffixes of their ids. */
   suffixesAfter(time: Microseconds): ReadonlyMap<IdSuffix, AuditEvent>
-  /** Adds events, in order, that are later than all others. */
+  /** Adds events in order. They must be later than all others. */
   addNewest(added: readonly TimedEvent[]): void
-  /** Adds events at times that no other event has. */
+  /** Adds events at free times. */
   insert(added: readonly TimedEvent[]): void
   /** Replaces the event at this time. */
   replace(changed: TimedEvent): void
-  /** Drops this many of the oldest events; none if the number is negative. */
+  /** Drops this many of the oldest events; none for a negative number. */
   drop(count: number): void
-  /** Removes up to `max` of the oldest events before `time` that pass the test; returns their number. */
+  /** Removes up to `max` of the oldest events before `time` that pass the test. Returns their number. */
   removeBefore(time: Microseconds, max: number, isRemovable: (event: AuditEvent) => boolean): number
   remove(ids: ReadonlySet<string>): void
 }
@@ -118,7 +118,7 @@ export function createTimeline(): Timeline {
   }
 }
 
-/** Tests events until `max` pass; returns the index after them, and the indexes of those that fail. */
+/** Tests events until `max` pass. Returns the index after them, and the indexes of the failing events. */
 function findRemovable(
   { events, from, to }: Pick<EventRange, 'events' | 'from' | 'to'>,
   max: number,

@@ -30,13 +30,13 @@ const isOnOpenHandle = (transaction: DrizzleTransaction): boolean => {
 }
 
 const isOpen = (transaction: DrizzleTransaction | undefined): boolean =>
-  // Only transactions have this function.
+  // Only transactions have the function `rollback`.
   typeof transaction?.rollback === 'function' && isOnOpenHandle(transaction)
 
 /**
- * Makes an open transaction of Drizzle a `transaction` of `record`. Throws `INVALID_OPTION` for a
- * database without a transaction. With better-sqlite3 the event is in the transaction when `record`
- * returns its promise; otherwise, await the call of `record` before the transaction ends.
+ * Converts an open transaction of Drizzle to a `transaction` of `record`. Throws `INVALID_OPTION` for a database
+ * without a transaction. With better-sqlite3 the event is in the transaction when `record` returns its promise.
+ * Otherwise, await the call of `record` before the transaction ends.
  */
 export function fromDrizzle(transaction: DrizzleTransaction): SqlTransaction {
   return new SqlTransaction({

@@ -23,7 +23,7 @@ export interface KyselyTransaction {
 
 const isOpen = (transaction: KyselyTransaction | undefined): boolean =>
   transaction?.isTransaction === true &&
-  // Of a `ControlledTransaction`.
+  // Only a `ControlledTransaction` has these properties.
   !('isCommitted' in transaction && transaction.isCommitted) &&
   !('isRolledBack' in transaction && transaction.isRolledBack)
 

@@ -21,9 +21,9 @@ const runnerOf = (
 ): TypeOrmQueryRunner | undefined => (value && isRunner(value) ? value : value?.queryRunner)
 
 /**
- * Makes an open transaction of TypeORM a `transaction` of `record`: the `EntityManager` of a
- * transaction, or a `QueryRunner` that has begun one. Throws `INVALID_OPTION` for others, such as
- * `dataSource.manager`. Await the call of `record` before the transaction ends.
+ * Converts an open transaction of TypeORM to a `transaction` of `record`: the `EntityManager` of a transaction, or a
+ * `QueryRunner` that has begun one. Throws `INVALID_OPTION` for other objects, such as `dataSource.manager`. Await
+ * the call of `record` before the transaction ends.
  */
 export function fromTypeOrm(transaction: TypeOrmManager | TypeOrmQueryRunner): SqlTransaction {
   const runner = runnerOf(transaction)

@@ -8,7 +8,7 @@ import { TopBar } from './bar/top-bar.js'
 import { lazy } from './ui/lazy.js'
 import { EventList } from './list/event-list.js'
 import { deniedStatus } from './list/access-status.js'
-// Not lazy: without a connection, or after the end of a session, their code could not be loaded.
+// Not lazy, because this code could not be loaded without a connection or after the end of a session.
 import { AccessDenied } from './list/access-denied.js'
 import { Notices } from './list/notices.js'
 import { texts } from './ui/texts.js'

@@ -1,4 +1,4 @@
-// The order is part of the cascade: features override what they share.
+// The order of the imports is part of the cascade: features override shared styles.
 import './ui/tokens.css'
 import './ui/base.css'
 import './ui/controls.css'

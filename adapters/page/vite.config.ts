@@ -1,9 +1,9 @@
 import { defineConfig } from 'vite'
 
 /**
- * Code that vite calls instead of `import()`. Browsers keep the failure of an import until the page is loaded again, so the file, and the files that
- * it imports, are fetched first, and `import()` finds them in the cache. The address is in the text of the function that imports. The document
- * loads the texts of its language itself.
+ * Code that vite calls instead of `import()`. Browsers remember a failed import until the page is loaded again. So
+ * the file, and the files that it imports, are fetched first, and `import()` finds them in the cache. The text of the
+ * import function contains the address. The document loads the texts of its language itself.
  */
 const IMPORT = `
 const known = new Set([import.meta.url])
@@ -58,12 +58,12 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../../dist/page',
-    // The licenses of the packages in the bundle ask for their notices in copies of it.
+    // The licenses of bundled packages require their notices in copies of the bundle.
     license: { fileName: 'licenses.md' },
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    // All code of the first load goes into one chunk, which lazy chunks import from.
+    // All code of the first load is in one chunk, from which lazy chunks import.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },
     },

@@ -8,8 +8,8 @@ interface SharedRun<Value> {
 const isAborted = ({ aborted }: AbortSignal): boolean => aborted
 
 /**
- * Calls `run` with a signal that aborts once all of these have. A single signal is passed on, because
- * creating another one costs more than everything else here.
+ * Calls `run` with a signal that aborts once all of these signals have aborted. A single signal is passed on
+ * unchanged, because creating another signal would be the main cost of this function.
  */
 function untilAllAbort<Value>(
   signals: readonly AbortSignal[],
@@ -36,9 +36,8 @@ async function untilEachAborts<Value>(
 }
 
 /**
- * Runs once for all calls with the same key in one turn of the event loop. The run starts after the
- * last of these calls, so that its result is as fresh as the result of a run of their own. Its signal aborts
- * once the signals of all these calls have.
+ * Runs once for all calls with the same key in one turn of the event loop. The run starts after the last of these
+ * calls, so its result is fresh for each of them. Its signal aborts once the signals of all these calls have aborted.
  */
 export function coalescePerTurn<Value>(): (
   key: string,

@@ -1,6 +1,6 @@
 /*
- * The names of the methods that `using` and `await using` call. Node 20 and 22 have these symbols only in their main realm, not in a
- * vm context such as Jest's. There, compilers look for the methods by the registered symbols.
+ * Names of the methods that `using` and `await using` call. In Node 20 and 22, only the main realm has the symbols; a
+ * vm context such as Jest's lacks them. There, compiled code looks up the methods by the registered symbols.
  */
 const { dispose, asyncDispose } = Symbol as Partial<typeof Symbol>
 

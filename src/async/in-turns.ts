@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Each call usually writes to a socket, which takes some 20 microseconds and memory until the end of the turn. */
+/**
+ * Number of calls in one turn. A call usually writes to a socket: this takes about 20 microseconds, and memory until
+ * the end of the turn.
+ */
 const CALLS_PER_TURN = 250
 
-/** Calls `act` for each item of a set. The event loop turns between the calls; items that are deleted meanwhile are left out. */
+/**
+ * Calls `act` for each item of a set, in several turns of the event loop. Skips items that are deleted before their
+ * turn.
+ */
 export async function callInTurns<Item>(
   items: ReadonlySet<Item>,
   act: (item: Item) => void,

@@ -11,12 +11,13 @@ export type { Handler }
 /** Listeners of events by name. */
 export interface Listeners<Events> {
   on<Name extends keyof Events>(name: Name, handler: Handler<Events[Name]>): void
-  /** Without a handler, removes all of the name. */
+  /** Removes a handler; without `handler` all handlers of the name. */
   off<Name extends keyof Events>(name: Name, handler?: Handler<Events[Name]>): void
   has(name: keyof Events): boolean
   /**
-   * Calls the listeners outside of the context of the caller: a batch runs in the context of the call that happened to start it. What a
-   * listener throws does not stop the others. It goes to the listeners of `error`; without one it becomes a process warning.
+   * Calls the listeners outside of the context of the caller, because a batch runs in the context of the call that
+   * happened to start it. If a listener throws, the others are still called. The error goes to the listeners of
+   * `error`; without one it becomes a process warning.
    */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void
 }

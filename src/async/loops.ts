@@ -1,6 +1,6 @@
 import { timerDelay } from './timers.js'
 
-/** Work that is done again and again, one run at a time. */
+/** Repeated work. Runs do not overlap. */
 interface Loop {
   /** Starts a run now. */
   readonly now: () => void
@@ -12,14 +12,14 @@ interface Loop {
 export interface IntervalLoop extends Loop {
   /** A run starts with each interval from now on. */
   readonly start: () => void
-  /** No run starts until `start`. */
+  /** Stops further runs until `start` is called. */
   readonly pause: () => void
   readonly isOn: () => boolean
 }
 
 /**
- * Runs at intervals once it is started. If a run is still under way, no other is started. A run that rejects is followed by the
- * next one. The timer keeps no process alive.
+ * Runs at intervals once it is started. An interval that begins during a run starts no other run. After a run that
+ * rejects, the next one starts as usual. The timer keeps no process alive.
  */
 export function createIntervalLoop(run: () => Promise<unknown>, everyMs: number): IntervalLoop {
   let timer: NodeJS.Timeout | undefined

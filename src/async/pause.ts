@@ -1,6 +1,8 @@
 import { MAX_TIMER_MS } from './timers.js'
 
-/** Resolves after `ms` milliseconds, or when the signal aborts. `keepsAlive`: whether the process waits for it. */
+/**
+ * Resolves after `ms` milliseconds, or when the signal aborts. With `keepsAlive`, the process does not exit before.
+ */
 export function pause(ms: number, signal: AbortSignal, keepsAlive = true): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,4 +1,7 @@
-/** Returns a function that does works one after another. It resolves or rejects as the work does. */
+/**
+ * Returns a function that queues work. Each piece of work starts after the previous one has ended. The call resolves
+ * or rejects as the work does.
+ */
 export function createSerial(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

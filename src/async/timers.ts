@@ -1,14 +1,14 @@
 /** The longest delay of setTimeout, in milliseconds. A longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647
 
-/** A delay that `setTimeout` takes, and that does not end before `ms`. */
+/** Delay for `setTimeout`: at least `ms`, but at most the longest delay that `setTimeout` supports. */
 export const timerDelay = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), MAX_TIMER_MS)
 
-/** One timer for many times, on the scale of `performance.now()`. It keeps no process alive. */
+/** One timer for many times on the scale of `performance.now()`. It does not keep the process alive. */
 export interface FirstTimer {
-  /** Checks at this time at the latest. */
+  /** Requires a check at this time or earlier. */
   readonly watch: (time: number) => void
-  /** Watches none of the times any more. */
+  /** Forgets all of the times. */
   readonly clear: () => void
 }
 
@@ -20,8 +20,8 @@ export const createOneTimer = (run: () => void): FirstTimer =>
   })
 
 /**
- * Calls `check` at the first of the watched times. It gets the current time, and returns the next of the times that are
- * still wanted. Mostly there is nothing to do then: setting the timer again for every time would cost more.
+ * Calls `check` at the first of the watched times. `check` gets the current time, and returns the next time that is
+ * still needed. Most checks find nothing to do; setting the timer again for every time would cost more.
  */
 export function createFirstTimer(check: (now: number) => number): FirstTimer {
   let timer: NodeJS.Timeout | undefined

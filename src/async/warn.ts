@@ -1,13 +1,13 @@
 import { inspect } from 'node:util'
 
-/** A warning of the process. Its name is its own: a host may have frozen the prototype of errors. */
+/** A warning of the process. `name` is an own property, because a host may have frozen the prototype of errors. */
 export class ProcessWarning extends Error {
   override readonly name = 'Warning'
 }
 
 /**
- * Emits a warning of the process. Never throws. Node throws for a text if the prototype of errors is frozen, and for an error of
- * another realm, such as Jest's.
+ * Emits a process warning. Never throws. (Node throws for a text if the prototype of errors is frozen, and for an
+ * error of another realm, such as Jest's.)
  */
 export function warn(message: string): void {
   for (const warning of [message, new ProcessWarning(message)])
@@ -15,7 +15,7 @@ export function warn(message: string): void {
       process.emitWarning(warning)
       return
     } catch {
-      // The other form may be possible.
+      // The other form may still work.
     }
 }
 

@@ -16,33 +16,39 @@ import { findExpected } from './expected-time.js'
 import type { Rule } from './task.js'
 
 /*
- * A clock that is far ahead makes all events look old. So a rule removes by age only while the clock is where it is
- * expected to be: in a process that runs, at the last trusted reading plus the time since; at a start, at the last
- * trusted reading of any process, from which the events may lead on, or for a new rule at the newest event.
+ * A clock that is far ahead makes all events look old. So a rule removes by age only while the clock agrees with the
+ * expected time. In a running process, this is the last trusted reading plus the time since. At a start, it is the
+ * last trusted reading of any process, or a later time to which the events lead; for a new rule, it is the time of
+ * the newest event.
  */
 
-/** A wait ends when the clock has been in doubt for this long: then it is trusted. */
+/** Time for which the clock must be in doubt before it is trusted again. */
 const WAIT = 7 * DAY
-/** Corrections below this are no doubt, however young the events are that a rule removes. */
+/** A smaller difference raises no doubt, even for a rule that removes young events. */
 const MIN_TOLERANCE = MINUTE
-/** No process saw the time between two starts. A clock that shows more than this may have jumped again. */
+/**
+ * Longest time between two starts that counts as waited. No process has measured this time, so a longer time may be
+ * another jump of the clock.
+ */
 const LONGEST_GAP = 8 * DAY
-/** The part of a longer gap that counts. */
+/** The part of a longer time that counts as waited. */
 const SHARE_OF_LONG_GAP = DAY
-/** How long a rule that is not due may leave its trusted reading behind. */
+/** Longest time after which the trusted reading of a rule that is not due is renewed. */
 const MAX_STALE = HOUR
 
-/** Age of an ended wait after which its rule is taken for one that no longer runs. */
+/** Time after the end of a wait. A rule that has not run in this time is assumed to be gone. */
 const FORGOTTEN = 30 * DAY
-/** How long an acceptance may take to be stored. */
+/** Time limit for storing an acceptance. */
 const ACCEPT_MS = 10_000
 
-/** Why a rule removes nothing by age: its clock is ahead of the expected time by more than half of `maxAge`. */
+/**
+ * Reason why a rule removes nothing by age: its clock is ahead of the expected time by more than half of `maxAge`.
+ */
 export interface ClockWait {
   /** The last reading of the clock. */
   readonly clock_time: string
   readonly expected_time: string
-  /** When the wait ends at the latest, on the clock that is in doubt. */
+  /** Latest end of the wait, by the doubted clock. */
   readonly until: string
 }
 
@@ -53,7 +59,7 @@ interface ClockState {
   readonly doubt?: {
     readonly expected: Microseconds
     readonly seen: Microseconds
-    /** For how long the clock has been in doubt. */
+    /** Time for which the clock has been in doubt. */
     readonly waited: Microseconds
   }
 }
@@ -62,7 +68,10 @@ interface ClockState {
 interface OwnClock {
   /** The latest trusted reading minus the monotonic clock at that moment. */
   offset?: Microseconds
-  /** The latest time that was reached before this process; null if the log was empty. `undefined` if it was not looked for. */
+  /**
+   * The latest time that was reached before this process started; null if the log was empty, `undefined` if it was
+   * not searched for.
+   */
   start?: Microseconds | null
   /** True if the clock was trusted in this process. */
   wasTrusted?: boolean
@@ -89,13 +98,13 @@ interface LogClock {
   readonly rules: Map<string, OwnClock>
 }
 
-/** The clock that the logs of a process share, as they know it. */
+/** Facts about the clock that the logs of a process share. */
 export interface SharedClock {
   /** The monotonic clock at the start. */
   openedAt?: Microseconds | undefined
-  /** Reading of the clock at the start; a store without a clock of its own shows it with its first event. */
+  /** Reading of the clock at the start. A store without a clock shows the reading with its first event. */
   started?: Reading
-  /** As the offset of a rule, of the newest event that any of the logs had at the start. */
+  /** Time of the newest event in any of the logs at the start, minus the monotonic clock at that moment. */
   reached?: Microseconds
   readonly logs: Map<string, LogClock>
 }
@@ -106,7 +115,7 @@ const newLogClock = (): LogClock => ({ rules: new Map() })
 
 const sharedClocks = new WeakMap<EventStore, readonly [shared: SharedClock, log: LogClock]>()
 
-/** Shares the clock of the process's logs with the log on this store, also after it was closed and opened again. */
+/** Shares the facts about the clock with the log on this store, also when the log is opened again. */
 export function shareClock(store: EventStore, shared: SharedClock, key: string): void {
   const log = shared.logs.get(key) ?? newLogClock()
   shared.logs.set(key, log)
@@ -133,21 +142,21 @@ interface Judgement {
   readonly state: ClockState | undefined
   /** True while the clock is in doubt, or not known to be right. */
   readonly isDoubted: boolean
-  /** `undefined` also if the start has to be looked for first. */
+  /** `undefined` if the rule may run, or if the start is not known yet. */
   readonly wait?: ClockWait
 }
 
 export interface Judged {
   /** `undefined` if the rule may remove by age. */
   readonly wait?: ClockWait | undefined
-  /** The time of the store that was judged; `undefined` for a rule without `maxAge`. */
+  /** The reading of the clock that was judged; `undefined` for a rule without `maxAge`. */
   readonly now?: Microseconds
 }
 
 type JudgeOptions = WaitOptions & { readonly preview?: boolean }
 
 const PREFIX = 'cleaning-clock:'
-/** No rule has this name. */
+/** The key of the accepted clock. No rule has this name. */
 const ACCEPTED = 'cleaning-clock-accepted'
 const REPORTED = 'cleaning-clock-reported'
 
@@ -155,13 +164,16 @@ const REPORTED = 'cleaning-clock-reported'
 export interface AgeClock {
   /** Judges the clock for a rule. A preview stores nothing. */
   judge(rule: Rule, options?: JudgeOptions): Promise<Judged>
-  /** As `judge`, for a rule that does not run: does nothing if it was judged a short time ago. */
+  /** Like `judge`, for a rule that does not run now. Does nothing if the rule was judged a short time ago. */
   keepUp(rule: Rule, options?: WaitOptions): Promise<void>
   /** Trusts the clock from now on, in all processes on the store. */
   accept(): void
   /** Reads the clock at the start of the process. Not needed without rules by age. */
   begin(): void
-  /** Stores the doubted time, for processes that start later. Events that are recorded meanwhile have the wrong time. */
+  /**
+   * Stores the doubted time for processes that start later. Events that are recorded while the clock is in doubt have
+   * the wrong time.
+   */
   noteDoubt(doubt: ClockDoubt): Promise<void>
   /** Takes note of the first event that this process has stored. */
   stored(events: readonly Pick<AuditEvent, 'created_at'>[]): void
@@ -197,7 +209,7 @@ export async function readWaits(
   )
 }
 
-/** The rules that wait, except those that have not run for 30 days after their wait. */
+/** The waiting rules, except rules that have not run for 30 days after their wait. */
 export async function readWaitingRules(
   store: EventStore,
   options?: WaitOptions,
@@ -209,7 +221,7 @@ export async function readWaitingRules(
   )
 }
 
-/** The time by which the wait has grown since the clock was last read. */
+/** The time that the wait has lasted since the clock was last read. */
 function waitedSince(seen: Microseconds, { time, at }: Reading, own: OwnClock): Microseconds {
   const gap = Math.max(0, time - seen)
   if (own.addedAt !== undefined && at !== undefined) return Math.min(gap, at - own.addedAt)
@@ -241,7 +253,10 @@ interface Shared {
   readonly clock: SharedClock
 }
 
-/** The expected time of a process that has doubted the clock; `undefined` if its report is old, or if this clock differs from that one. */
+/**
+ * The expected time according to a process that has doubted the clock. `undefined` if its report is old or later than
+ * this clock, or if the doubt is within the tolerance.
+ */
 function reportedAt(
   report: Report | undefined,
   { time }: Reading,
@@ -259,7 +274,7 @@ function judgementOf(
 ): Omit<Judgement, 'now'> {
   const { time } = reading
   const stored = latest(state?.trusted, accepted)
-  // The newest event may be of that process. It says nothing about a time that is known.
+  // That process may have recorded the newest event, with a wrong time. A stored time needs no report.
   const known = stored === -Infinity ? latest(reportedAt(report, reading, tolerance)) : stored
   const expected = expectedAt(reading, own, clock, known)
   const found = { reading, tolerance, known: known === -Infinity ? undefined : known }
@@ -274,7 +289,7 @@ function judgementOf(
   return { ...found, isDoubted: true, state: { trusted, doubt }, wait: waitOf(doubt) }
 }
 
-/** Looks for the time that was reached before this process, and compares the clock at its start with it. */
+/** Finds the time that was reached before this process started, and compares the clock at the start with it. */
 async function findStart(
   { store, shared, log, now }: ProcessClock,
   own: OwnClock,
@@ -296,7 +311,8 @@ async function findStart(
   const isEarlier = started && start <= started.time
   const offset = start - (isEarlier ? openedAt! : at)
   if (!wasRight) own.offset = offset
-  // A time that one rule trusts is no evidence for a rule with less tolerance, but an event is.
+  // The trust of one rule is no evidence for a rule with less tolerance. The time of an event is evidence for all
+  // rules.
   if (known === undefined) shared.reached = latest(shared.reached, offset)
 }
 
@@ -399,7 +415,7 @@ export function createAgeClock(store: EventStore): AgeClock {
     accept() {
       if (store.readOnly) return
       mustAccept = true
-      // If it fails, the next rule that runs stores it.
+      // If this write fails, the next rule that runs repeats it.
       accepting = storeAcceptance().catch(() => {})
     },
     async noteDoubt({ clock: doubted, expected }) {

@@ -3,15 +3,15 @@ import path from 'node:path'
 
 /* Functions of the file system for all archives in a directory. */
 
-/** Creates a file that only the given mode opens, whatever the umask. Fails if it exists. */
+/** Creates a file with exactly this mode, whatever the umask is. Fails if the file exists. */
 export async function createFile(file: string, mode: number): Promise<FileHandle> {
   const created = await open(file, 'wx', mode)
-  // The umask may have taken bits away; some file systems have no permissions.
+  // The umask may have removed bits. Some file systems have no permissions.
   await created.chmod(mode).catch(() => {})
   return created
 }
 
-/** Throws if the path leads to another file or to none, because the removed events would not be found there. */
+/** Throws unless the path leads to the open file. Otherwise the removed events would not be found at the path. */
 export async function checkPlace(handle: FileHandle, file: string): Promise<void> {
   const written = await handle.stat({ bigint: true })
   const found = await stat(file, { bigint: true }).catch(() => undefined)
@@ -19,7 +19,7 @@ export async function checkPlace(handle: FileHandle, file: string): Promise<void
     throw new Error(`the archive ${file} was deleted, moved or replaced while it was written`)
 }
 
-/** Writes all of the bytes; without a position at the end of a file that was opened for appending. */
+/** Writes all of the bytes, at the position or at the end of a file that was opened for appending. */
 export async function writeAll(
   handle: FileHandle,
   bytes: Uint8Array,
@@ -44,7 +44,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Creates the directory and those above it, and makes their names durable. */
+/** Creates the directory and its missing parents, and makes their names durable. */
 export async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return

@@ -9,9 +9,9 @@ import type { Archive, ArchiveTarget } from './archive-target.js'
 import type { Job } from './task.js'
 
 /*
- * Archives the events of whole ranges, such as partitions, while they stay in the log, and removes a range at once when all
- * of its events are durable in the archive. How far the archive has come is kept in the store, so that a run which follows
- * one that did not end archives no event again, except those of the last page or file.
+ * Archives the events of whole ranges, such as partitions, while they stay in the log, and removes a range at once
+ * when all of its events are durable in the archive. The store keeps the progress of the archive. So a run after an
+ * interrupted one archives only the events of the last page or file again.
  */
 
 type RangeStore = EventStore &
@@ -19,11 +19,11 @@ type RangeStore = EventStore &
 
 const hasRanges = (store: EventStore): store is RangeStore => store.removableRanges !== undefined
 
-// As many as the row by row removal, so that functions of the host get as many at once.
+// Size of a page. The same as in the removal of single events, so that functions of the host get pages of one size.
 const PAGE_SIZE = 200
 const MAX_PAUSE_MS = 50
 
-/** The events of the snapshot up to `after` are in the archive, except those of skipped ranges. */
+/** The archive has the events of the snapshot up to `after`, except the events of skipped ranges. */
 interface Progress {
   readonly snapshot: string
   readonly after: Microseconds
@@ -37,7 +37,7 @@ const keyOf = (rule: string): string => `cleaning-archive:${rule}`
 
 const KEEP_FOR = 30 * DAY
 
-/** False if somebody has removed the file, or chosen another directory: then the events are archived again. */
+/** False if the file was removed or another directory was configured. Then the events are archived again. */
 async function isInPlace(file: string | undefined, { to }: ArchiveTarget): Promise<boolean> {
   if (typeof to === 'function') return file === undefined
   const directory = path.resolve(typeof to === 'string' ? to : to.directory)
@@ -62,7 +62,7 @@ async function writeProgress({ store, rule, signal }: Job, progress?: Progress):
   await store.updateState(keyOf(rule), () => value, { signal, keepFor: KEEP_FOR })
 }
 
-/** The queue of events that were read of the ranges and are not durable in the archive yet. */
+/** The events that were read from the ranges and are not durable in the archive yet. */
 function createQueue() {
   /** Times of the events that are not durable. */
   const times: Microseconds[] = []
@@ -76,12 +76,15 @@ function createQueue() {
       read += events.length
     },
     addEnd: (range: EventRange) => void whole.push({ range, end: read }),
-    /** Returns the time of the last of the next events that have become durable; `undefined` if there are none. */
+    /**
+     * Archives the next events. Returns the time of the last event that became durable; `undefined` if no event is
+     * left.
+     */
     take(count: number): Microseconds | undefined {
       durable += count
       return times.splice(0, count).at(-1)
     },
-    /** The next range all of whose events are durable. */
+    /** The next range whose events are all durable. */
     nextDurable: (): EventRange | undefined =>
       whole[0] && whole[0].end <= durable ? whole.shift()!.range : undefined,
   }

@@ -3,7 +3,7 @@ import type { DescribedTypes } from '../describing/describe-event.js'
 import type { ArchiveFormat } from './events-file.js'
 import type { ArchiveEvents } from './rule.js'
 
-/** Takes the events that one run removes. */
+/** An archive for the events that one run removes. */
 export interface Archive {
   /** Resolves to the ids of the events that have become durable in the archive, and may be removed. */
   add(events: readonly AuditEvent[]): Promise<readonly string[]>
@@ -25,7 +25,7 @@ export interface Lake {
   readonly mode: number
 }
 
-/** Where a rule archives events. */
+/** Destination for the archived events of a rule. */
 export interface ArchiveTarget {
   /** A directory, a function of the host, or a directory with folders by month. */
   readonly to: string | ArchiveEvents | Lake

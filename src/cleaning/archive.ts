@@ -62,7 +62,7 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
         await handle.sync()
         await checkPlace(handle, file!)
       } catch (error) {
-        // The events of this page stay in the store. On a full disk even `truncate` may fail.
+        // The events of this page stay in the store, so a failure of `truncate` on a full disk does no harm.
         await handle.truncate(size).catch(() => {})
         throw error
       }

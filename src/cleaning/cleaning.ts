@@ -61,22 +61,21 @@ const RUN: OptionNames<CleaningRunOptions> = { ...PREVIEW, onProgress: true }
 /** The cleaning rules of a log. */
 export interface Cleaning {
   /**
-   * Runs the rules one after another, also rules that are not due. A rule that fails does not stop the
-   * others: its error is in its result and in the log. A rule that another process is running is
-   * skipped. First it records the suppressed calls that no event has reported.
+   * Runs the rules one after another, also rules that are not due. First records suppressed calls that no event has
+   * reported. A failed rule does not stop the other rules: its error is in its result and in the log. A rule that
+   * another process is running is skipped.
    *
-   * Rejects with `INVALID_OPTION` for an unknown rule, `STORE_FAILED`, `CLOSED`, and `ABORTED`. An
-   * abort takes effect between two batches; events that are removed stay removed. If the store does
-   * not answer, the run ends after about 30 seconds and the log's deadline; then part of the last batch
-   * may be removed without being counted.
+   * Rejects with `INVALID_OPTION` for an unknown rule, `STORE_FAILED`, `CLOSED`, and `ABORTED`. An abort takes effect
+   * between two batches; removed events stay removed. If the store does not answer, the run ends after about 30
+   * seconds and the deadline of the log. Then a part of the last batch may be removed without being counted.
    */
   run(options?: CleaningRunOptions): Promise<readonly CleaningResult[]>
   /**
-   * Runs the rules whose schedule says that they are due, for processes with `scheduled: false`. Resolves to the results of
+   * Runs the rules that are due by their schedule, for processes with `scheduled: false`. Resolves to the results of
    * these rules. Rejects as `run` does.
    */
   runDue(options?: WaitOptions): Promise<readonly CleaningResult[]>
-  /** Resolves to what `run` would remove now. Removes nothing. */
+  /** Resolves to the results that `run` would have now. Removes nothing. */
   preview(options?: CleaningPreviewOptions): Promise<readonly CleaningResult[]>
   status(options?: WaitOptions): Promise<CleaningStatus>
   /** Stops the runs under way between two batches, and the schedule. */
@@ -183,7 +182,7 @@ function choose(rules: readonly Rule[], names: readonly string[] | undefined): r
   return rules.filter(({ name }) => names.includes(name))
 }
 
-/** The result, or why the rule was not run. With a schedule it runs only if it is due. */
+/** Runs the rule, with a schedule only if it is due. Returns the result, or the reason why the rule was not run. */
 async function runUnlessRefused(
   rule: Rule,
   schedule: Schedule | undefined,

@@ -10,7 +10,7 @@ export async function openIds(store: EventStore, options: WaitOptions): Promise<
   return new Set(open.map(({ id }) => id))
 }
 
-/** All events before this time that match the filter are due; 0 if none is. */
+/** Returns a time. All matching events before this time are due; 0 if no event is due. */
 export async function dueBefore(
   store: EventStore,
   filter: Filter | undefined,

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../event/event.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import { parquetWriter } from '../parquet/writer.js'
 
-// In characters. A page of large events would be too long for one string.
+// Maximum length of a text in characters. A page of large events would be too long for one string.
 const MAX_TEXT_LENGTH = 4_194_304
 
 /** Turns events into the bytes of a file. Calls must not overlap. */
@@ -35,7 +35,7 @@ export function* linesOf(events: readonly AuditEvent[]): Generator<string, void,
   if (text !== '') yield text
 }
 
-/** Gzipped lines of JSON, as one member: not every reader of gzip reads several. */
+/** Writes lines of JSON as a single gzip member, because some readers support only one member. */
 function ndjsonEncoder(): EventsEncoder {
   const gzip = createGzip()
   let chunks: Uint8Array[] = []

@@ -18,7 +18,8 @@ export interface Bounds {
 
 export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): Task {
   const { filter } = bounds
-  // Only a bound of age waits for deliveries: a full disk would be worse than a gap that is recorded.
+  // Removal by age waits for deliveries. Removal by size does not wait, because a full disk would be worse than a
+  // recorded gap.
   const boundsAt = async ({ now, ageWaits, undelivered, signal }: Job): Promise<KeptBounds> => {
     const maxAge = ageWaits ? undefined : bounds.maxAge
     const from = maxAge && Math.max(0, subtract(now, maxAge))
@@ -39,7 +40,7 @@ export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): 
       job.totals.before = formatTimestamp(before)
       const { signal } = job
       const losses = await job.undelivered.lossesOf({ before, where: filter?.where }, { signal })
-      // With holds each event is checked: one that is imported meanwhile may be on hold.
+      // With holds each event is checked, because an event that is imported during the run may be on hold.
       const isAll = filter === undefined && archive === undefined && holds.length === 0
       if (isAll) await removeAll(job, before)
       else await removeSelected(job, { filter, holds, before }, archive)

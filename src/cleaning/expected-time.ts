@@ -4,17 +4,17 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 
 /*
  * The time that a log had reached before a process started. Events that were recorded at a wrong time are no evidence
- * of it, whether this process or an earlier one recorded them.
+ * of this time, in whichever process they were recorded.
  */
 
 export interface StartOptions {
   /** A time that is known to have been reached. */
   readonly known: Microseconds | undefined
-  /** How far events may be apart. */
+  /** Maximum gap between two consecutive events. */
   readonly tolerance: Microseconds
   /** The clock when the process started. */
   readonly started: Microseconds | undefined
-  /** How much time has passed since. */
+  /** Time that has passed since the known time. */
   readonly passed: Microseconds
   /** The high-water mark when the log was opened. */
   readonly highWater: Microseconds | undefined
@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly firstEvent: Microseconds | undefined
 }
 
-/** Most events that are read on the way from a known time. Beyond, the time that was found is in the past. */
+/** Maximum number of events that are read after a known time. If there are more, the result is an earlier time. */
 const MAX_STEPS = 100
 /** Maximum difference between the clock of the process and others. */
 const MARGIN = MINUTE
@@ -49,7 +49,7 @@ async function newestOfOthers(
 ): Promise<Microseconds | undefined> {
   if (firstEvent !== undefined) return newestTime(store, created('lt', firstEvent), options)
   const found = await newestTime(store, undefined, options)
-  // Events of this process may be stored without its knowing yet.
+  // An event of this process may be stored before the process knows it.
   const mayBeOwn =
     found !== undefined &&
     started !== undefined &&
@@ -58,7 +58,7 @@ async function newestOfOthers(
   return mayBeOwn ? newestTime(store, created('lt', started), options) : found
 }
 
-/** Follows the events from a known time, while the next one is never further away than the tolerance. */
+/** Follows the events after a known time until a gap exceeds the tolerance. */
 async function follow(
   store: EventStore,
   {
@@ -69,7 +69,7 @@ async function follow(
   }: StartOptions & { readonly known: Microseconds },
   options: WaitOptions,
 ): Promise<Microseconds> {
-  // Events of this process do not lead on.
+  // Events of this process are no evidence.
   const end = known < started ? Math.min(firstEvent, started) : firstEvent
   let reached = known
   for (let step = 0; step < MAX_STEPS && reached < end; step++) {
@@ -82,7 +82,7 @@ async function follow(
   return reached
 }
 
-/** The latest time that was reached before the process; `undefined` if the log was empty. */
+/** The latest time that was reached before the process started; `undefined` if the log was empty. */
 export async function findExpected(
   store: EventStore,
   start: StartOptions,
@@ -90,7 +90,7 @@ export async function findExpected(
 ): Promise<Microseconds | undefined> {
   const { known, highWater, firstEvent = Infinity } = start
   if (known !== undefined) return follow(store, { ...start, known }, options)
-  // A store that was opened again has seen events of this process.
+  // A store that was opened again may have events of this process.
   if (highWater === undefined || highWater >= firstEvent)
     return newestOfOthers(store, start, options)
   return highWater === 0 ? undefined : highWater

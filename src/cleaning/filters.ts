@@ -48,7 +48,7 @@ export async function readHolds(given: CleaningOptions['holds'] = []): Promise<H
   return checkHolds(typeof given === 'function' ? await given() : given)
 }
 
-/** Without a default: a function that forgets to return its holds must not let events be removed. */
+/** `undefined` is not a default here: a function that forgets to return its holds must not let events be removed. */
 export function checkHolds(holds: Exclude<CleaningOptions['holds'], () => unknown>): Holds {
   if (!Array.isArray(holds)) throw new AuditLogError('INVALID_OPTION', 'holds must be a list')
   return holds.map((hold: unknown, index) => {

@@ -8,10 +8,10 @@ import type { Lake } from './archive-target.js'
 import { fileName, partialName } from './lake-names.js'
 import { writeEntry, type ManifestEntry } from './manifest.js'
 
-/** A file of the archive that is being written, under a name that readers do not look for. */
+/** A file of the archive that is being written. Its name does not match the patterns of readers. */
 export interface LakeFile {
   readonly folder: string
-  /** Of the events added so far. */
+  /** Ids of the events added so far. */
   readonly ids: readonly string[]
   /** Bytes written so far. */
   readonly size: number
@@ -73,7 +73,7 @@ export async function createLakeFile({
       await syncDirectory(place)
       await syncDirectory(path.dirname(place))
     } catch (error) {
-      // Otherwise each run that fails here would leave the same events once more.
+      // Otherwise each failed run would leave another copy of the same events.
       await rm(file, { force: true }).catch(() => {})
       throw error
     }

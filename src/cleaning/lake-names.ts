@@ -15,7 +15,7 @@ interface NameParts {
 export const fileName = ({ rule, first, last, random, extension }: NameParts): string =>
   `${[rule, first, last, random].map(fileSafe).join('-')}.${extension}`
 
-/** The name of a file until it is complete. Neither `*.parquet` nor `*.ndjson.gz` matches it. */
+/** Name of an incomplete file. Neither `*.parquet` nor `*.ndjson.gz` matches it. */
 export const partialName = (rule: string, random: string): string =>
   `.${fileSafe(rule)}-${random}.partial`
 
@@ -57,7 +57,7 @@ const entriesOf = (directory: string, pattern: RegExp): Promise<readonly string[
     },
   )
 
-/** The files of archives by month in the directory, complete or not. Others are left out. */
+/** The files of monthly archives in the directory, complete or not. Other files are left out. */
 export async function* filesOf(directory: string): AsyncGenerator<NamedFile, void, void> {
   for (const year of await entriesOf(directory, /^year=\d{4}$/)) {
     for (const month of await entriesOf(path.join(directory, year), /^month=\d\d$/)) {

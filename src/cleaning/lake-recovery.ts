@@ -31,7 +31,7 @@ async function countLines(file: string): Promise<number> {
   return count
 }
 
-/** Null if it cannot be read, for example without the optional package hyparquet. */
+/** The number of events; null if the file cannot be read, for example without the optional package hyparquet. */
 const countEvents = (file: string): Promise<number | null> =>
   (file.endsWith('.parquet') ? countParquetRows(file) : countLines(file)).catch(() => null)
 
@@ -49,9 +49,9 @@ async function addEntry(lake: Lake, rule: string, { file, times }: NamedFile): P
 }
 
 /**
- * Completes what ended processes left of the rule's archive: removes files that are not complete, and adds files to the
- * manifest that it lacks. A process that has lost its lease and still runs cannot give its file the final name then, and removes
- * no event.
+ * Repairs the rule's archive after processes that ended early: removes incomplete files, and adds missing files to
+ * the manifest. A process that has lost its lease but still runs then cannot give its file the final name, so it
+ * removes no event.
  */
 export async function recoverLake(lake: Lake, rule: string): Promise<void> {
   const { directory } = lake

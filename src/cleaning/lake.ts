@@ -17,7 +17,10 @@ function firstPart(events: readonly AuditEvent[], room: number): readonly AuditE
   return end < 0 ? events : events.slice(0, end)
 }
 
-/** Archives events, which must come in the order of their times, in files that are complete before their ids are returned. */
+/**
+ * Archives events in files. A file is complete before the ids of its events are returned. The events must come in the
+ * order of their times.
+ */
 export function lakeArchive(lake: Lake, rule: string, described: DescribedTypes): Archive {
   let current: LakeFile | undefined
   let file: string | undefined

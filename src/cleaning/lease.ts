@@ -15,12 +15,12 @@ import {
 } from './rule-state.js'
 import type { Schedule } from './schedule.js'
 
-/** The right to run a rule. One process has it at a time. */
+/** The right to run a rule. Only one process at a time has it. */
 export interface Lease {
   readonly startedAt: Microseconds
   /** Aborts when another process has taken the lease. */
   readonly signal: AbortSignal
-  /** The previous run if it did not end: its process died, or lost the store. */
+  /** The previous run, if it did not end because its process died or lost the store. */
   readonly unfinished: LeasedRun | undefined
   /**
    * Ends the lease, and stores the result of the run. After an aborted run the rule is still due.
@@ -35,7 +35,7 @@ export interface FinishedRun {
   readonly isAborted?: boolean | undefined
 }
 
-/** Result of `claimLease`. `held`: by another process. `early`: the rule is not due yet. */
+/** Result of `claimLease`. `held`: another process has the lease. `early`: the rule is not due yet. */
 export type Claim =
   | { readonly outcome: 'granted'; readonly lease: Lease }
   | { readonly outcome: 'held' }
@@ -51,8 +51,8 @@ export interface ClaimOptions extends WaitOptions {
 const { everyMs, timeoutMs } = TIMES.cleaning
 
 /**
- * Claims the lease of the rule. It is renewed every 10 seconds until it is released; if its process
- * dies, it expires within 30 seconds.
+ * Claims the lease of the rule. The lease is renewed every 10 seconds until it is released. If its process dies, it
+ * expires within 30 seconds.
  */
 export async function claimLease(
   store: EventStore,

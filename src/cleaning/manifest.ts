@@ -9,7 +9,7 @@ export interface ManifestEntry {
   /** Path in the directory. */
   readonly file: string
   readonly rule: string
-  /** Number of events. Null where a killed process left the line to the next run, which could not read the file. */
+  /** Number of events. Null if the run that wrote the file was killed and the next run could not read it. */
   readonly count: number | null
   readonly first_created_at: string
   readonly last_created_at: string
@@ -31,7 +31,7 @@ export async function writeEntry(
   try {
     const { size } = await handle.stat()
     if (size === 0) await handle.chmod(mode).catch(() => {})
-    // A full disk or a loss of power may have left a part of a line, which must not spoil this one.
+    // A full disk or a loss of power may have left a partial line. It must not become part of the new line.
     const last =
       size === 0 ? NEWLINE : (await handle.read({ position: size - 1, length: 1 })).buffer[0]
     const line = `${last === NEWLINE ? '' : '\n'}${JSON.stringify(entry)}\n`

@@ -21,7 +21,7 @@ export function hostTask({ run, maxAge }: Pick<HostRule, 'run' | 'maxAge'>): Tas
   const beforeAt = (now: Microseconds): string | undefined =>
     maxAge && formatTimestamp(Math.max(0, subtract(now, maxAge)))
 
-  /** Returns how many were removed, or in a preview would be. */
+  /** Returns the number of removed things, in a preview the number of things that a run would remove. */
   const call = async (job: Job, preview: boolean): Promise<number> => {
     const { totals, signal } = job
     const before = beforeAt(job.now)

@@ -10,13 +10,13 @@ import type { Filter, Holds } from './filters.js'
 import { scan } from './scan.js'
 import type { Job, Preview } from './task.js'
 
-// How long an aborted run waits for the store to remove the current page.
+// Time that the store gets to remove the current page after an abort.
 const LATE_MS = 5000
 
-// Of events that the store removes in one transaction.
+// Number of events that the store removes in one transaction.
 const BATCH = 200
 
-/** Which events are due. */
+/** Selection of the due events. */
 export interface DueSelection {
   readonly filter: Filter | undefined
   readonly holds: Holds
@@ -28,8 +28,8 @@ export async function* removable(
   { store, signal }: Job,
   { filter, holds, before }: DueSelection,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
-  // Read after `before` is known: events that are opened later are after it. An event that is open now
-  // stays even if it is closed during the run: the archive could get it before its last change.
+  // Read after `before` is known, because events that are opened later are after `before`. An event that is open now
+  // stays even if it is closed during the run. Otherwise the archive could get it before its last change.
   const open = await openIds(store, { signal })
   const isFree = (event: AuditEvent): boolean =>
     !open.has(event.id) && !holds.some((hold) => hold.matches(event))
@@ -39,7 +39,7 @@ export async function* removable(
   }
 }
 
-/** Archives and removes the due events page by page; without a filter and holds, first whole ranges. */
+/** Archives and removes the due events page by page. Without a filter and holds, first removes whole ranges. */
 export async function removeSelected(
   job: Job,
   selection: DueSelection,
@@ -75,7 +75,7 @@ export async function removeSelected(
 
 async function remove(job: Job, ids: readonly string[]): Promise<void> {
   throwIfAborted(job.signal)
-  // The store gets some time to finish, so that the number of removed events is known.
+  // The store gets time to finish, so that the number of removed events is known.
   using late = delayedAbort(job.signal)
   job.totals.removed_count += await job.store.remove(ids, { signal: late.signal })
   job.progress()

@@ -41,8 +41,8 @@ export const isHeld = (lease: LeasedRun | undefined, now: Microseconds): boolean
   lease !== undefined && isCurrent(lease.expiresAt, now, TIMES.cleaning.timeoutMs * 1000)
 
 /**
- * When the rule is due. A new rule is due at once, or at the next time of day. After a run that did not
- * end it is due at once.
+ * Next time at which the rule is due. A new rule is due at once, or at the next time of day. After a run that did not
+ * end, the rule is due at once.
  */
 export function nextRunTime(
   { from, lease }: RuleState,
@@ -62,7 +62,7 @@ export async function changeState(
   change: (state: RuleState, now: Microseconds) => RuleState,
   options?: WaitOptions,
 ): Promise<void> {
-  // Only `change` writes this value.
+  // Converts the value for `updateState`. Only `change` writes it.
   const changeValue = (value: JsonValue | undefined, now: Microseconds): JsonValue =>
     change((value ?? {}) as unknown as RuleState, now) as unknown as JsonValue
   await store.updateState(keyOf(name), changeValue, options)
@@ -96,7 +96,7 @@ export async function storeTime(store: EventStore, options?: WaitOptions): Promi
   return time
 }
 
-/** Of the keys of rules. */
+/** The beginning of the keys of rules. */
 export const RULE_PREFIX = 'cleaning:'
 
 const keyOf = (name: string): string => RULE_PREFIX + name

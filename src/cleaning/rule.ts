@@ -4,7 +4,7 @@ import type { QueryInput } from '../filter/query-input.js'
 import type { ArchiveFormat } from './events-file.js'
 import type { OptionNames } from '../options.js'
 
-/** Without `every` and `at` a rule runs only by `run`. */
+/** A rule without `every` and `at` runs only by `run`. */
 interface CommonRule {
   /**
    * Unique within the log. Processes on one store recognize a rule by its name.
@@ -17,12 +17,12 @@ interface CommonRule {
   readonly at?: string
 }
 
-/** Stores complete events elsewhere; they are removed from the log once it resolves. */
+/** Stores complete events elsewhere. The events are removed from the log after it resolves. */
 export type ArchiveEvents = (events: readonly AuditEvent[]) => Promise<void>
 
 /** Files by year and month: `year=2026/month=11/<rule>-<first>-<last>-<random>.parquet`. */
 export interface ArchiveDirectory {
-  /** Give each log a directory of its own. */
+  /** Each log needs a separate directory. */
   readonly directory: string
   /** Gzipped lines of JSON, or Parquet, which needs the package hyparquet-writer. */
   readonly format: ArchiveFormat
@@ -55,27 +55,26 @@ export interface EventsRule extends CommonRule {
   /** A query without sorts and limit. @default all events */
   readonly filter?: QueryInput
   /**
-   * Older events are due. Years and months are those of the UTC calendar. Waits while the clock is ahead of what is
-   * expected by more than half of this age, for at most 7 days; `maxRows` and `maxBytes` do not.
+   * Older events are due. Years and months are those of the UTC calendar. This bound waits for at most 7 days while
+   * the clock is ahead of the expected time by more than half of this age; `maxRows` and `maxBytes` do not wait.
    */
   readonly maxAge?: Duration
-  /** All but this many of the newest events are due. */
+  /** All events except this many of the newest are due. */
   readonly maxRows?: number
-  /** All but the newest events with this many bytes of attributes in total (JSON, UTF-8) are due. */
+  /** All events are due, except the newest ones with this many bytes of attributes in total (JSON, UTF-8). */
   readonly maxBytes?: number
   /**
-   * Where to store events before they are removed, in pages of at most 200. A function gets the pages.
-   * A directory gets one file for each run, `<rule>-<created_at of the first>-<random>.ndjson.gz`, with
-   * one event per line, as `importEvents` takes it. Each page is on disk before its events are removed.
-   * If the process dies in between, the next run's file has the page again; if it dies while it writes
-   * a page, the file ends within that page.
+   * Destination for events before they are removed, in pages of at most 200. A function gets the pages. A directory
+   * gets one file for each run, `<rule>-<created_at of the first>-<random>.ndjson.gz`, with one event per line, as
+   * `importEvents` accepts it. Each page is on disk before its events are removed. If the process dies between these
+   * steps, the next run writes the page again; if it dies while it writes a page, the file ends within that page.
    *
-   * An object with a directory: files that data tools can query, by year and month of `created_at` in UTC. A file is complete,
-   * has its final name and a line in `manifest.ndjson`, and is on disk before its events are removed. If the process dies
-   * before it has removed them, they are in two files.
+   * An object with a directory: files that data tools can query, by year and month of `created_at` in UTC. A file is
+   * complete, has its final name and a line in `manifest.ndjson`, and is on disk before its events are removed. If
+   * the process dies before it has removed the events, two files contain them.
    */
   readonly archive?: string | ArchiveDirectory | ArchiveEvents
-  /** Permissions of each file in the directory that is given as a text; the umask has no effect. @default 0o600 */
+  /** Permissions of each file in a directory that is given as a text. The umask has no effect. @default 0o600 */
   readonly archiveMode?: number
 }
 
@@ -127,9 +126,9 @@ export interface HostRule extends CommonRule {
   readonly target: string
   /** The criteria of the rule, shown in its events. */
   readonly filters?: JsonObject
-  /** The rule does not run while the clock is in doubt, as the `maxAge` of events. */
+  /** Like `maxAge` of events. While the clock is in doubt, the rule does not run. */
   readonly maxAge?: Duration
-  /** Resolves to the number of things removed, or in a preview, that would be removed. */
+  /** Resolves to the number of removed things, in a preview to the number of things that a run would remove. */
   readonly run: (context: HostRunContext) => Promise<number | HostRemoved>
 }
 
@@ -164,9 +163,9 @@ export type OnCleaningProgress = (progress: CleaningProgress) => void
 export interface CleaningOptions {
   readonly rules: readonly CleaningRule[]
   /**
-   * A function is called at the start of each rule's run; if it fails, nothing is removed. With holds, a
-   * rule for all events has to check each event. Without them it is faster: it removes time ranges, on
-   * Postgres whole partitions, also with an archive.
+   * Filters of events on legal hold, or a function that returns them. The function is called at the start of each
+   * rule's run; if it fails, nothing is removed. With holds, a rule for all events has to check each event. Without
+   * holds it is faster: it removes time ranges, on Postgres whole partitions, also with an archive.
    */
   readonly holds?:
     | readonly LegalHold[]
@@ -189,7 +188,7 @@ export interface CleaningResult {
   readonly target: string
   /** 0 in a preview. */
   readonly removed_count: number
-  /** In a preview: the number that a run would remove. */
+  /** In a preview: the number of things that a run would remove. */
   readonly due_count?: number
   /** In a preview of events: `created_at` of the oldest and newest due event; null if there is none. */
   readonly oldest_due?: string | null
@@ -199,8 +198,8 @@ export interface CleaningResult {
   readonly archived_count?: number
   /** Path of the archive file, the newest if there are several. */
   readonly archive_file?: string
-  /** Why the rule was not run, or nothing was removed by age because the clock is in doubt. */
+  /** Reason why the rule was not run, or why it removed nothing by age while the clock was in doubt. */
   readonly skipped?: string
-  /** Why the run failed. Events that it had removed stay removed. */
+  /** Reason why the run failed. Events that it had removed stay removed. */
   readonly error?: string
 }

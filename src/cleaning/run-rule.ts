@@ -102,7 +102,7 @@ function jobOf(
     record,
     described,
     rule: rule.name,
-    // Only a time that was judged may remove events, if the clock was set meanwhile.
+    // The clock may have been set meanwhile, and only a judged time may remove events.
     now: Math.min(now, judged.now ?? now),
     ageWaits: judged.wait !== undefined,
     signal,

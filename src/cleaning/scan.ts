@@ -6,7 +6,7 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import type { Filter } from './filters.js'
 
-// Small, so that concurrent appends wait little and large events take little memory.
+// Number of events in a page. Small pages delay concurrent appends little, and need little memory for large events.
 const PAGE_SIZE = 200
 const MAX_PAUSE_MS = 50
 
@@ -35,7 +35,7 @@ export async function* scan(
     const listing = store.list(query, { signal, durable: true })
     const page = filter && !hasTimedOut ? await ignoreTimeout(listing) : await listing
     if (!page) {
-      // The query timed out: read all events from here on and filter them here.
+      // The query timed out. Read all further events, and filter them here.
       hasTimedOut = true
       continue
     }

@@ -1,7 +1,7 @@
 import { DAY, HOUR, type Microseconds, MINUTE } from '../event/timestamp.js'
 import { type Duration, add } from '../event/duration.js'
 
-/** At an interval, or at a time of day: microseconds after midnight UTC. */
+/** An interval, or a time of day in microseconds after midnight UTC. */
 export type Schedule = { readonly every: Duration } | { readonly at: Microseconds }
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/

@@ -6,7 +6,7 @@ import type { CleaningResult } from './rule.js'
 import type { Schedule } from './schedule.js'
 import type { Rule } from './task.js'
 
-/** Why a rule was not run. */
+/** Reason why a rule was not run. */
 export type Refusal = Exclude<Claim, { readonly outcome: 'granted' }>
 
 export interface ScheduledRunsOptions {
@@ -20,12 +20,12 @@ export interface ScheduledRunsOptions {
   readonly signal: AbortSignal
 }
 
-// Suppressed calls are also recorded when no rule runs. The lease has this name, which no rule has.
+// Name of the lease for recording suppressed calls. No rule can have this name.
 const SUPPRESSED_LEASE = ''
 const SUPPRESSED_SCHEDULE: Schedule = { every: { hours: 1 } }
 
 const FIRST_CHECK_MS = 1000
-// Without scheduled rules, the store is left alone at first.
+// Delay of the first report of suppressed calls. Without scheduled rules, the store is not used before.
 const FIRST_SUPPRESSED_MS = 3_600_000
 const AFTER_RUN_MS = 1000
 const RETRY_MS = 60_000
@@ -33,7 +33,7 @@ const RETRY_MS = 60_000
 const MAX_WAIT_MS = 600_000
 const MAX_JITTER_MS = 5000
 
-/** Runs the rules that are due, one after the other. */
+/** Runs the due rules, one after another. */
 export interface DueRuns {
   /** Returns the milliseconds until the next check. Never rejects. */
   check(): Promise<number>
@@ -70,7 +70,7 @@ export function createDueRuns({
     let waitMs = MAX_WAIT_MS
     for (const next of [recordSuppressedIfDue, ...rules.map((rule) => () => runIfDue(rule))]) {
       if (signal.aborted) break
-      // The log reports a rule that fails; this is an error of the store.
+      // Failed rules are already reported in the log. This is an error of the store.
       waitMs = Math.min(waitMs, await next().catch(() => RETRY_MS))
     }
     return waitMs
@@ -91,7 +91,7 @@ export function createDueRuns({
   }
 }
 
-/** A little more, at random, so that one of several processes checks first. */
+/** Adds a small random time, so that one of several processes checks first. */
 const withJitter = (ms: number): number => ms + Math.random() * Math.min(ms / 10, MAX_JITTER_MS)
 
 /** Runs each rule when it is due, until the signal aborts. Returns a function that stops, and resolves when the current run has ended. */

@@ -26,7 +26,7 @@ export interface CleaningRuleStatus {
   } | null
   /** Null if the rule has no schedule. */
   readonly nextRun: string | null
-  /** Given while the rule removes nothing by age, because the clock was in doubt when it was last to run. */
+  /** Present while the rule removes nothing by age, because the clock was in doubt when the rule was last due. */
   readonly waiting?: ClockWait
 }
 
@@ -62,12 +62,12 @@ export async function readStatuses(
   return { oldest: events[0]?.created_at ?? null, rules: statuses }
 }
 
-/** Status of a rule from the store, also of a rule that this process does not have. */
+/** Status of a rule from the store, also of a rule of another process. */
 export type StoredRuleStatus = Pick<CleaningRuleStatus, 'name' | 'running' | 'lastRun' | 'nextRun'>
 
 /**
- * The rules of this process and rules that others have run, by name. Only reads, so it works on a log that is read-only. Rules of
- * other processes have no `nextRun`.
+ * The rules of this process, and rules that other processes have run, by name. Only reads, so it works on a read-only
+ * log. Rules of other processes have no `nextRun`.
  */
 export async function readStoredStatuses(
   store: EventStore,

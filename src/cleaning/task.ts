@@ -24,12 +24,15 @@ export type RecordEvent = (type: string, data: object) => Promise<unknown>
 
 /** The events that subscriptions still have to deliver. */
 export interface Undelivered {
-  /** The given time, or the time of the first event before it that must stay until it is delivered. */
+  /** The given time, or the time of an earlier event that must stay until it is delivered. */
   spareFrom(
     before: Microseconds,
     options: WaitOptions & { readonly now: Microseconds },
   ): Promise<Microseconds>
-  /** Returns the losses of subscriptions once the matching events before this time are gone: data of `warn:subscription:gap`. */
+  /**
+   * Data of `warn:subscription:gap`: the events that subscriptions lose when the matching events before this time are
+   * removed.
+   */
   lossesOf(
     removed: { readonly before: Microseconds; readonly where: Grouping | undefined },
     options: WaitOptions,

@@ -10,8 +10,8 @@ export interface ArchiveFault {
   /** Path in the directory. */
   readonly file: string
   /**
-   * `missing`: in the manifest only. `changed`: its size or digest is another one. `unlisted`: not in the manifest; after a
-   * killed run, the next run of the rule adds it.
+   * `missing`: only in the manifest. `changed`: size or digest differ. `unlisted`: not in the manifest; if a run was
+   * killed, the next run of the rule adds the file.
    */
   readonly fault: 'missing' | 'changed' | 'unlisted'
 }

@@ -1,23 +1,23 @@
 import { TIMES, type Times } from './times.js'
 
 /*
- * A process is alive while its heartbeats come. Each heartbeat is another number in the store. Others measure by their own clock
- * how long they see the same number, so no two clocks need to agree.
+ * A process is alive while its heartbeats arrive. Each heartbeat is a new number in the store. Other processes
+ * measure with their own clocks how long the number stays the same, so clocks need not agree.
  */
 
-/** After a longer gap between two looks, such as an outage, no process could send a heartbeat. */
+/** Longest gap between two checks. In a longer gap, such as an outage, no process could send a heartbeat. */
 const MAX_GAP_MS = 10_000
 
-/** A sender, such as a process or an open event, and the number of its last heartbeat. */
+/** A sender, such as a process or an open event, with the number of its last heartbeat. */
 export interface Heartbeat {
   readonly id: string
   readonly heartbeats: number
 }
 
 /**
- * Returns a function that measures for how long each sender has been silent, in milliseconds by its id. To be called every few
- * seconds. A silence begins anew after a longer gap between two calls: then a changed clock, an outage or a pause of this process
- * makes no sender look dead.
+ * Returns a function that measures the silence of each sender, in milliseconds by its id. It must be called every few
+ * seconds. A longer gap between two calls resets all silences. So a changed clock, an outage or a pause of this
+ * process makes no sender look dead.
  */
 export function createSilences(
   now: () => number = () => performance.now(),
@@ -54,11 +54,11 @@ export function createAbandonedCheck(
 export interface OwnHeartbeats {
   /** Calls `write` with the next number, which it must store. */
   send(write: (heartbeats: number) => Promise<unknown>): Promise<void>
-  /** True if no process takes over from this one within `ms`, by default now. */
+  /** True if no other process takes over from this one within `ms` milliseconds (default 0). */
   readonly areValidFor: (ms?: number) => boolean
-  /** True if the next one should be sent before anything else, because others may forget this process. */
+  /** True if a heartbeat should be sent before anything else, because others may soon forget this process. */
   readonly areDue: () => boolean
-  /** True if one was sent. */
+  /** True once a heartbeat was sent. */
   readonly haveBegun: () => boolean
 }
 
@@ -67,7 +67,8 @@ export function createOwnHeartbeats({ everyMs, timeoutMs }: Times): OwnHeartbeat
   let sentAt = -Infinity
   return {
     async send(write) {
-      // From before the call, so that others wait for at least as long as this process relies on the heartbeat.
+      // Measured from before the call, so that other processes wait for at least as long as this process relies on
+      // the heartbeat.
       const start = performance.now()
       await write(++count)
       sentAt = start

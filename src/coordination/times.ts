@@ -1,6 +1,6 @@
 /**
- * How often a process renews a heartbeat or a lease, and after which time without that another process takes over, in
- * milliseconds.
+ * Times in milliseconds: the interval at which a process renews a heartbeat or a lease, and the time after the last
+ * renewal at which another process takes over.
  */
 export interface Times {
   readonly everyMs: number
@@ -16,5 +16,5 @@ export const TIMES = {
   cleaning: { everyMs: 10_000, timeoutMs: 30_000 },
 } as const satisfies Readonly<Record<string, Times>>
 
-/** How long the lease of the index lasts, in milliseconds. It is renewed between steps, four times in this time. */
+/** Duration of the lease of the index in milliseconds. It is renewed between steps, four times in this period. */
 export const INDEX_LEASE_MS = 10_000

@@ -17,7 +17,7 @@ export const MAX_BUCKETS = 1000
 export const MAX_TOP = 1000
 const MAX_FACETS = 20
 
-/** An error that says what an option must be. */
+/** An error that describes the allowed values of an option. */
 export const optionFault = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 

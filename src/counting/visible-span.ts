@@ -7,8 +7,8 @@ import type { CountsQuery } from '../store/counts.js'
 const NEVER = '9999-12-31T23:59:59.999999Z'
 
 /**
- * Adds a lower time bound for readers that see only part of the log. Without a bound, buckets start at
- * the oldest event, and for these readers that is their oldest visible event.
+ * Adds a lower time bound for readers that see only part of the log. Without a bound, buckets start at the oldest
+ * event. For these readers, they start at the oldest visible event.
  */
 export async function fromFirstVisible(
   store: Pick<EventStore, 'list'>,

@@ -10,8 +10,8 @@ const MAX_VALUES = 5
 const MAX_ELEMENTS = 10_000
 
 /**
- * The first values that a filter finds under the name: `parent_code` is the attribute with that name,
- * and `code` in `parent`. Leaves out null. Looks only at the first elements of arrays, some thousand in all.
+ * The first values that a filter finds under the name. `parent_code` finds the attribute with this name, and `code`
+ * in `parent`. Leaves out null. Reads only the first elements of arrays, some thousand in all.
  */
 export function valuesAt(attributes: JsonObject, name: string): JsonValue[] {
   const search: Search = { found: [], elements: 0 }
@@ -38,7 +38,7 @@ function collect(value: JsonValue, name: string, search: Search): void {
     return
   }
   if (Object.hasOwn(value, name) && value[name] !== null) search.found.push(value[name]!)
-  // A part of the name may be a key whose object has the rest of it.
+  // A beginning of the name may be a key whose object has the rest.
   for (const [key, rest] of partsOf(name))
     if (Object.hasOwn(value, key)) collect(value[key]!, rest, search)
 }

@@ -15,7 +15,7 @@ type Rest = Omit<Sentence, 'who'>
 const MAX_WHO_LENGTH = 80
 const MAX_TYPE_LENGTH = 120
 
-/** How to describe an event, in a language that the caller loads. */
+/** Context for describing an event. The caller loads the language. */
 interface DescribeContext {
   readonly types?: EventTypes | undefined
   readonly customTypes?: CustomTypes | undefined
@@ -23,14 +23,14 @@ interface DescribeContext {
   readonly language: SentenceLanguage
 }
 
-/** As `describeEvent`. Imports no language, so that the page loads only the language of its reader. */
+/** Like `describeEvent`. Imports no language, so that the page loads only the language of its reader. */
 export function describeIn(event: AuditEvent, context: DescribeContext): Sentence {
   const who = whoOf(event, context.language)
   const rest = event.system ? systemRest(event, who, context) : customRest(event, who, context)
   return { who, ...rest }
 }
 
-/** Clients give the attributes of custom events, so these do not say for whom somebody acts. */
+/** Clients set the attributes of custom events, so these are no evidence of an actor. */
 function whoOf(
   { username, system, attributes }: AuditEvent,
   { onBehalfOf }: SentenceLanguage,
@@ -126,8 +126,8 @@ const MAX_SHORT_VALUES = 2
 const UNTELLING = /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address)$/
 
 /**
- * Users can give custom events any type, even one of the service's. So the sentence begins with a tag, and shows the type as it is
- * unless the host has registered a template for it.
+ * Users can give custom events any type, even a type of the service. So the sentence begins with a tag. It shows the
+ * type unchanged unless the host has registered a template.
  */
 function customRest(event: AuditEvent, who: string | null, context: DescribeContext): Rest {
   const { customTypes = {}, language } = context

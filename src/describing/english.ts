@@ -1,8 +1,8 @@
 import type { Family, SentenceLanguage } from './language.js'
 
 /*
- * English sentences. Those of single types are in the registry of event types. See `readTemplate` for
- * the syntax of templates. The page loads this module in one file with its texts, so it imports only types.
+ * English sentences. The sentences of single types are in the registry of event types. See `readTemplate` for the
+ * syntax of templates. The page loads this module in one file with its texts, so it imports only types.
  */
 
 const verbs: SentenceLanguage['verbs'] = {
@@ -109,7 +109,7 @@ const families: readonly Family[] = [
   ['', '', STATED],
 ]
 
-/** The language of sentences unless another one is given. */
+/** The language of sentences by default. */
 export const english: SentenceLanguage = {
   tag: 'en',
   quotes: ['“', '”'],

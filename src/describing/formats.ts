@@ -22,7 +22,7 @@ interface Formatters {
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
-/** By language, as creating them is slow. */
+/** Formatters by language, because creating them is slow. */
 const formatters = new WeakMap<SentenceLanguage, Formatters>()
 
 function formattersOf(language: SentenceLanguage): Formatters {
@@ -98,7 +98,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
 
 const asText: Format = (values, language) => plain(listText(scalarsIn(values), language))
 
-/** The format of `{name:format}`; `undefined` for an unknown one. */
+/** The format of `{name:format}`; `undefined` for an unknown format. */
 export function formatOf(name: string, format: string | undefined): Format | undefined {
   if (format === undefined) return name === 'error' ? reasonOf : asText
   if (Object.hasOwn(FORMATS, format)) return FORMATS[format]

@@ -1,7 +1,7 @@
 import type { Family, SentenceLanguage } from './language.js'
 
 /*
- * German sentences. Those of single types are in the registry of event types. The page loads this module in
+ * German sentences. The sentences of single types are in the registry of event types. The page loads this module in
  * one file with its texts, so it imports only types.
  */
 
@@ -61,7 +61,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   workflow_run: 'des Workflow-Laufs',
 }
 
-/** Nouns with their article in the accusative, and their accusative if it is another word. */
+/** Nouns with their article in the accusative, and their accusative if it differs. */
 const nouns: Readonly<
   Record<string, readonly [noun: string, article: Article, accusative?: string]>
 > = {

@@ -7,7 +7,7 @@ export type Language = (typeof LANGUAGES)[number]
 /** Beginning and end of a type, and the template of its sentence. */
 export type Family = readonly [start: string, end: string, template: string]
 
-/** The form of an object: a name may follow it, and its noun may have no singular. */
+/** The grammatical object of a sentence: whether a name follows it, and whether its noun lacks a singular. */
 export interface ObjectForm {
   readonly isNamed: boolean
   readonly isPluralOnly: boolean
@@ -29,16 +29,16 @@ export interface SentenceLanguage {
   readonly fields: string
   /** Verbs by the actions of event types, as in `could not create` and `created`. */
   readonly verbs: Readonly<Record<string, readonly [verb: string, past: string]>>
-  /** The first template applies that fits the type and whose values outside of brackets the event has. */
+  /** The first template applies that fits the type and finds its values outside of brackets in the event. */
   readonly families: readonly Family[]
   /** The template of the end of every sentence. */
   readonly postscript: string
-  /** The user of an actor that acts for another one. */
+  /** The user of an actor that acts for another user. */
   readonly onBehalfOf: (user: string, other: string) => string
   /** The noun of a kind of resources, such as `git_remote`; for `undefined`, the words of the type are used. */
   readonly nounOf: (kind: string) => string | undefined
   /** A resource as the object of a verb, with its article: `a step`, `the settings`; before its name, `step`. */
   readonly objectOf: (kind: string, words: string, form: ObjectForm) => string
-  /** Before the name of the resource that contains another one: `of change`. */
+  /** The words before the name of the containing resource: `of change`. */
   readonly ofOwner: (kind: string, words: string) => string
 }

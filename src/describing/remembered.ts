@@ -1,6 +1,6 @@
 const MAX_RESULTS = 1000
 
-/** The function with its latest results remembered, for few different texts that come often. */
+/** Returns the function with a cache of its latest results. Useful for a few frequent texts. */
 export function remembered<Result>(compute: (text: string) => Result): (text: string) => Result {
   const results = new Map<string, Result>()
   return (text) => {

@@ -21,14 +21,14 @@ export function wordsOf(name: string, language: SentenceLanguage): string {
 export const nounOf = (kind: string, language: SentenceLanguage): string =>
   language.nounOf(kind) ?? wordsOf(kind, language)
 
-/** A name as it is shown; `undefined` where there is nothing to show. */
+/** Converts a name for display; `undefined` if nothing is left to show. */
 function shown(name: string): string | undefined {
   // Many ids begin with a time, so their beginnings look alike.
   if (UUID.test(name)) return `…${name.slice(-6)}`
   return shortText(name, MAX_NAME_LENGTH) || undefined
 }
 
-/** The resource that an API path names: its kind, and its id or codes. */
+/** The resource of an API path: its kind, and its id or codes. */
 interface Target {
   readonly kind: string
   readonly id: string
@@ -44,7 +44,7 @@ export function targetOf(path: string): Target {
 
 const subjectOfType = remembered((type) => singular(type.split(':')[1] ?? ''))
 
-/** The resource that the event's type names, before anything is known of it. */
+/** The kind of resource that the event's type names. */
 export const subjectOf = ({ type }: AuditEvent): string => subjectOfType(type)
 
 const isSame = (kind: string, other: string): boolean =>
@@ -90,8 +90,8 @@ function codesIn({ attributes, source }: AuditEvent, kind: string): string | und
 }
 
 /**
- * The name of the event's resource of that kind, else the end of its id; `undefined` if the event has
- * no such resource.
+ * The name of the event's resource of this kind, else the end of its id; `undefined` if the event has no such
+ * resource.
  */
 export function nameOf(event: AuditEvent, kind: string): string | undefined {
   const own = isNamedAfter(event, kind) ? firstText(event, OWN_NAMES) : undefined

@@ -19,6 +19,6 @@ export interface Sentence {
   readonly who: string | null
   /** The rest, without a full stop. Never empty. */
   readonly what: readonly SentencePart[]
-  /** True if the rest begins with the verb, so that `who` is its subject. */
+  /** True if the rest begins with a verb whose subject is `who`. */
   readonly isVerbFirst: boolean
 }

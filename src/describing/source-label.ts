@@ -10,7 +10,7 @@ export interface SourceLabel {
   readonly name: string
 }
 
-/** As `sourceLabel`, in a language that the caller loads. */
+/** Like `sourceLabel`, in a language that the caller loads. */
 export function sourceLabelIn(
   language: SentenceLanguage,
   event: AuditEvent,

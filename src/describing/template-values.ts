@@ -6,7 +6,7 @@ import type { SentenceLanguage } from './language.js'
 import { kindOf, nameOf, nounOf, subjectOf, wordsOf } from './resources.js'
 import type { TemplateValues } from './template.js'
 
-/** How the sentence is written. */
+/** Context of the sentence. */
 interface SentenceContext {
   readonly language: SentenceLanguage
   /** The event is live and open. */
@@ -108,10 +108,7 @@ const segmentText = (segment: string): string => {
   }
 }
 
-/**
- * The path of the request with the names of its parameters in place of their values, as routes are written:
- * `/api/steps/:id/approve`.
- */
+/** The path of the request in the form of a route: `/api/steps/:id/approve`. */
 const route: Word = ({ attributes }, { language }) => {
   const [path] = scalarsIn(valuesAt(attributes, 'request_path'))
   if (typeof path !== 'string') return undefined
@@ -160,14 +157,14 @@ const WORDS: Readonly<Record<string, Word>> = {
   verb: (event, context) => plain(verbOf(event, context)?.[0] ?? ''),
   past: (event, context) => plain(verbOf(event, context)?.[1] ?? ''),
   action: (event, { language }) => plain(wordsOf(segmentsOf(event).at(-1) ?? '', language)),
-  // For types that no other rule describes.
+  // The statement for types without another rule.
   statement: (event, { language }) => {
     const words = segmentsOf(event).map((segment) => wordsOf(segment, language))
     return plain(words.slice(-2).join(' ') || wordsOf(event.type, language))
   },
 }
 
-/** Returns what templates can read of the event. */
+/** Returns the values that templates can read from the event. */
 export function templateValues(event: AuditEvent, context: SentenceContext): TemplateValues {
   const { attributes } = event
   return {

@@ -15,7 +15,7 @@ export interface TemplateValues {
 /** A piece of a template. Returns `undefined` if the event lacks a value that it needs. */
 type Piece = (values: TemplateValues) => Parts
 
-/** A parsed template: one form to follow the user's name, and one to stand alone. */
+/** A parsed template: one form that follows the user's name, and one form without a user. */
 export interface Template {
   /** `undefined` if the sentence starts with the thing even when there is a user. */
   readonly afterUser: Piece | undefined

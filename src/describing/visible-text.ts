@@ -2,8 +2,8 @@
 const HIDDEN = /(?![\t\n\r\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0]/gu
 
 /**
- * Writes invisible characters, and those that change the direction of text, as `U+202E`. Tabs and line
- * breaks stay.
+ * Writes invisible characters, and characters that change the direction of text, as `U+202E`. Tabs and line breaks
+ * stay.
  */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN, (character) => {
@@ -12,7 +12,7 @@ export function visibleText(text: string): string {
   })
 }
 
-/** Texts that stay as they are if they are not too long: ASCII with single spaces. */
+/** Texts that stay unchanged unless they are too long: ASCII with single spaces. */
 const PLAIN = /^(?:[!-~]+(?: [!-~]+)*)?$/
 
 /** The text as one line of at most `max` visible characters. */

@@ -106,7 +106,7 @@ const PROSE = new Set(
   ).split(' '),
 )
 const LETTERS = /^[\p{L}'\u2019-]+$/u
-/** The next word, if letters are all that it has. */
+/** The next word, if it consists of letters. */
 const NEXT_WORD = /[ \t]{1,3}[`"]?[\p{L}'\u2019]{1,30}(?=[\s,.;!?)`"]|$)/uy
 
 export const withoutStop = (word: string): string => word.replace(/[,.;!?)]{1,3}$/, '')
@@ -181,7 +181,7 @@ export function redactFlags(text: string): string {
   )
 }
 
-/** Flags of programs that take a secret and do not say so. */
+/** Flags of programs whose value is a secret although their names do not say so. */
 const ARGUMENTS = [
   ['sshpass', '-p ?'],
   ['(?:mysql|mariadb)[\\w-]{0,12}|7z[ar]?', '-p(?=\\S)'],

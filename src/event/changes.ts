@@ -116,7 +116,7 @@ function recordedChange({ op, path, ...values }: Change, maxBytes: number): Reco
   return { op, path, ...Object.fromEntries(recorded), ...(cutBytes > 0 && { cut_bytes: cutBytes }) }
 }
 
-/** The value itself if it is small enough. */
+/** The value if it is small enough; else the value with cut texts, or its JSON text, cut. */
 function cutValue(value: JsonValue, maxBytes: number): JsonValue {
   const textBytes = Math.min(MAX_TEXT_BYTES, maxBytes)
   const cut = cutTexts(value, textBytes)

@@ -43,7 +43,9 @@ export interface EventDraft {
   readonly attributes: JsonObject
   /** `attributes` as JSON text. */
   readonly json: string
-  /** The names of the attributes that the call did not give: ids of the request, fields of the actor. */
+  /**
+   * The names of the attributes that do not come from the call, such as ids of the request and fields of the actor.
+   */
   readonly added?: readonly string[] | undefined
   readonly throttle?: DraftThrottle | undefined
   /** True for a live event, whose attributes change until it is closed. */
@@ -70,9 +72,9 @@ export const stampDraft = (draft: EventDraft, time: Microseconds): AuditEvent =>
 })
 
 /*
- * Drafts and events of a store that reads only JSON text: their attributes are parsed when they are first read, which
- * few callers do. A copy of the data would take longer than the check that replaces it, and its objects would be moved
- * by the garbage collector while the draft waits for the disk.
+ * Drafts and events of a store that reads only JSON text. Their attributes are parsed when they are first read, which
+ * few callers do. Copying the data would take longer than checking it, and the garbage collector would move the
+ * copies while the draft waits for the disk.
  */
 
 interface Late {

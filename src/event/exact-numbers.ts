@@ -1,4 +1,7 @@
-/** A number that no double holds, as its text. An event that is recorded with it has the text, and notes the place. */
+/**
+ * A number that no double holds, as its text. An event that is recorded with it has the text, and lists the place in
+ * `recording`.
+ */
 export class NumberText {
   readonly text: string
 
@@ -87,7 +90,7 @@ function endOfText(json: string, start: number): number {
   }
 }
 
-/** The JSON text with quotes around the numbers that are not held. */
+/** The JSON text with quotes around each number for which `isHeld` returns false. */
 function withTexts(json: string, isHeld: (number: string) => boolean): string {
   const parts: string[] = []
   let from = 0
@@ -103,7 +106,7 @@ function withTexts(json: string, isHeld: (number: string) => boolean): string {
   return from === 0 ? json : parts.join('') + json.slice(from)
 }
 
-/** The value with the texts of the other one where it has a number. */
+/** The value, with each number replaced where `texts` has a text in the same place. */
 function merged(value: unknown, texts: unknown, depth: number): unknown {
   if (typeof value === 'number' && typeof texts === 'string') return new NumberText(texts)
   if (value === null || typeof value !== 'object' || depth === 0) return value
@@ -114,8 +117,8 @@ function merged(value: unknown, texts: unknown, depth: number): unknown {
 }
 
 /**
- * Parses JSON text. Numbers that are not held become a {@link NumberText}, down to a depth. Throws as `JSON.parse`
- * does.
+ * Parses JSON text. Numbers for which `isHeld` returns false become a {@link NumberText}, down to `maxDepth`. Throws
+ * as `JSON.parse` does.
  */
 export function parseExactly(
   json: string,

@@ -1,9 +1,9 @@
 import { type Microseconds, parseTimestamp } from './timestamp.js'
 
-/** Texts of fewer digits are more likely something else: they would be seconds before 1973. */
+/** Texts with fewer than nine digits are not read, because as seconds they would be before 1973. */
 const EPOCH = /^(\d{9,20})(?:\.(\d{1,9}))?$/
 
-/** The power of ten that makes a number microseconds, by its size: 1e11 is the year 5138 in seconds, and 1973 in milliseconds. */
+/** The power of ten that converts a number to microseconds, by an upper bound of the number. 1e11 is the year 5138 in seconds, and 1973 in milliseconds. */
 const UNITS: readonly (readonly [below: number, shift: number])[] = [
   [1e11, 6],
   [1e14, 3],

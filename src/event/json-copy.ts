@@ -25,8 +25,8 @@ export function storableText(text: string): string {
 }
 
 /**
- * Sets a key, even `__proto__`, which an assignment would take for the prototype, and even a name such as `toString`, which a
- * host with a frozen prototype does not let anybody assign.
+ * Sets a key of any name. An assignment to `__proto__` would set the prototype, and one to a name such as `toString`
+ * fails if the host has frozen the prototype.
  */
 export function setKey(target: JsonObject, key: string, value: JsonValue): void {
   if (key in NO_MEMBERS) {
@@ -54,7 +54,7 @@ export const budgetFor = (maxBytes: number): Budget => ({
   values: Math.max(maxBytes >> 1, MIN_BUDGET),
 })
 
-/** True if code has added members to the prototype of all objects that `for … in` visits too. */
+/** True if the prototype of all objects has members that `for … in` visits. */
 function isPrototypeExtended(): boolean {
   for (const _ in NO_MEMBERS) return true
   return false

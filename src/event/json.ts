@@ -38,14 +38,14 @@ export interface JsonText {
   readonly added?: readonly string[] | undefined
 }
 
-// Bytes kept free for the attribute `recording`, and the part of them that is not pointers: its keys,
-// and the longer name of an attribute `recording` of the host.
+// Bytes kept free for the attribute `recording`, and how many of these are not for pointers: its keys take some, and
+// a longer name if the host has an attribute `recording`.
 const RECORDING_RESERVE = 8192
 const RECORDING_FRAME = 100
 
 /**
- * The attributes with the members of `more` that they lack, and the names of these. Copies the attributes: in V8, adding a
- * member to an object that was made by `{ ...value }` takes half a microsecond.
+ * The attributes with the members of `more` that they lack, and the names of the added ones. Copies the attributes:
+ * in V8, adding a member to an object that was made by `{ ...value }` takes half a microsecond.
  */
 function withMore(
   attributes: JsonObject,

@@ -8,8 +8,8 @@ export const OWN_FIELDS = ['id', 'type', 'username', 'system', 'created_at'] as 
 export const SOURCE = 'source'
 
 /**
- * The name by which queries reach all texts of an event: its type, username and source and all texts in its
- * attributes; its id only by the whole of it. An attribute cannot be named by it.
+ * The name by which queries reach all texts of an event: its type, username and source, and all texts in its
+ * attributes. The id matches only as a whole. No attribute can have this name.
  */
 export const ANY_TEXT = '*'
 

@@ -3,7 +3,7 @@
  * JavaScript and Postgres read alike, without accents: `foldKey` of `secrets.ts` removes them from keys.
  */
 
-/** Found anywhere among the Latin letters of a key, so they are parts of no other word. */
+/** Found anywhere among the Latin letters of a key, because no other word contains them. */
 export const LATIN_PARTS: Readonly<Record<string, string>> = {
   German:
     'passwort|passwoe?rter|kennwort|kennwoe?rter|losungswort|geheim(?!haltung)|zugangsdaten|anmeldedaten|zugangscode|sicherheitscode|(?:api|privat(?:er)?|zugangs|zugriffs|sitzungs)schlue?ssel',

@@ -5,7 +5,7 @@
 
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value)
 
-/** A check by the tag, which any object may claim, and by a method that only throws for other values. */
+/** Checks the tag, which any object may claim, and then calls a method that throws only for other values. */
 const checkOf =
   <Value extends object>(tag: string, method: (this: Value) => unknown) =>
   (value: unknown): value is Value => {

@@ -104,7 +104,7 @@ function copyObject(state: CopyState, value: object, end: number): unknown {
   }
 }
 
-/** Tells which members are the values of secret keys that stand beside them; `undefined` if none are. */
+/** Returns true for members that are values of secret keys beside them; `undefined` if there are none. */
 type IsPaired = ((key: string) => boolean) | undefined
 
 const MAX_NAME = 200

@@ -43,7 +43,7 @@ export type IsSecret = (path: readonly string[], holder?: object) => boolean
 const allOf = (words: Readonly<Record<string, string>>): string => Object.values(words).join('|')
 
 const ACCENTS = /[\u0300-\u036f]/g
-/** Letters whose accents are a part of them, and the letters without. */
+/** Letters with an accent that cannot be separated from them, and the letters without it. */
 const [BARRED, PLAIN_LETTERS] = ['łŁøØđĐðÐı', 'lLoOdDdDi']
 const BARRED_LETTER = new RegExp(`[${BARRED}]`, 'g')
 
@@ -54,12 +54,12 @@ const foldKey = (key: string): string =>
     .replaceAll(ACCENTS, '')
     .replaceAll(BARRED_LETTER, (letter) => PLAIN_LETTERS[BARRED.indexOf(letter)]!)
 
-/** With the first or all letters in upper case too, as databases do not know the case of all letters. */
+/** The word as it is, with a capital, and in upper case. Databases do not know the case of all letters. */
 const inAnyCase = (word: string): readonly string[] => [
   ...new Set([word, word[0]!.toUpperCase() + word.slice(1), word.toUpperCase()]),
 ]
 
-/** Of ASCII, because encodings lack other characters. */
+/** The expression in ASCII, because the encoding of a database may lack other characters. */
 const escaped = (pattern: string): string =>
   pattern.replaceAll(
     /[^ -~]/g,
@@ -69,7 +69,10 @@ const escaped = (pattern: string): string =>
 const SCRIPTS = new RegExp(
   escaped(Object.values(OTHER_SCRIPTS).flat().map(foldKey).flatMap(inAnyCase).join('|')),
 )
-/** Are left out before keys are tested for words in other scripts. U+200C stands between words of Persian. */
+/**
+ * Characters that are removed before keys are tested for words in other scripts. U+200C stands between words of
+ * Persian.
+ */
 const JOINS = /[ _.:\u200c-]/g
 
 // Tested on the letters of a key alone, so `apiKey`, `api-key` and `API_KEY` are the same.
@@ -146,8 +149,8 @@ export const SENSITIVE_KEYS = {
 } as const
 
 /*
- * Objects that have a key and its value as members: `{ name: 'password', value: '…' }`. Names that events and
- * other objects have too, such as `type`, decide about less.
+ * Objects that have a key and its value as members: `{ name: 'password', value: '…' }`. Other objects also have
+ * members such as `type`, so fewer pairs begin with these.
  */
 const NAMES =
   'name|key|field|header|label|param(?:eter)?|attr(?:ibute)?|prop(?:erty)?|var(?:iable)?|column|option|setting'

@@ -13,8 +13,8 @@ export interface Clock {
    */
   readonly monotonic?: (() => number) | undefined
   /**
-   * Only of the clock that a store shows: microseconds by which the given clock is ahead of what this one
-   * returns, while it is in doubt.
+   * Only on the clock that a store shows: the microseconds by which the underlying clock is ahead of it, while that
+   * clock is in doubt.
    */
   readonly ahead?: (() => Microseconds) | undefined
 }

@@ -25,7 +25,7 @@ export type ExportChunks = AsyncGenerator<string | Uint8Array, void, void>
 export type ExportWriter = (pages: AsyncIterable<readonly EventOfLog[]>) => ExportChunks
 
 interface Format {
-  /** By which the header `Accept` selects it. Lines of other formats have no media type of their own. */
+  /** The media type by which the header `Accept` selects the format. The other formats of lines have none. */
   readonly mediaType?: string
   readonly contentType: string
   /** The ending of the name of a file. */

@@ -38,8 +38,8 @@ const TIMES: Readonly<Partial<Record<ExportFormat, (line: Json) => string | unde
 }
 
 /**
- * `created_at` of the event in a whole line of an export, after which the export can continue. `undefined` if the line does not
- * tell: another text, the heading of CSV, and an event of OCSF whose id was imported.
+ * `created_at` of the event in a whole line of an export, after which the export can continue. `undefined` for a line
+ * without it: another text, the heading of CSV, or an event of OCSF whose id was imported.
  */
 export function lineTime(format: ExportFormat, line: string): string | undefined {
   if (format === 'csv') return timeText(line.slice(0, line.indexOf(',')))

@@ -52,7 +52,7 @@ export interface EventQuery {
 export const DEFAULT_LIMIT = 10
 export const MAX_LIMIT = 1000
 
-/** Matches what both filters match. */
+/** A filter for the events that both filters match. */
 export function bothOf(
   left: Grouping | undefined,
   right: Grouping | undefined,

@@ -14,7 +14,7 @@ function valuesText(values: readonly JsonValue[]): string | null {
   return text
 }
 
-/** Returns what reads, as one text, the values that filters find by this name. */
+/** Returns a function that reads an attribute as one text, with the values that filters find by this name. */
 export function attributeText(name: string): (event: AuditEvent) => string | null {
   let values: JsonValue[] = []
   const collect = eventAttributes.walk(name, (value) => {

@@ -31,7 +31,7 @@ export interface AttributeReader<Item> extends Declaration {
   walk(name: string, visit: Visit): Walk<Item>
   /** Finds the values that a walk visits, in any order. */
   valuesInSteps(item: Item, name: string): Steps<JsonValue[]>
-  /** Leads from any name to all texts but the id, if a query may search them. */
+  /** The reader of all texts but the id, whatever the name. Only for items whose texts queries may search. */
   readonly anyText?: AttributeReader<Item>
 }
 
@@ -142,7 +142,7 @@ const STRIDE = 1000
  */
 function* collectValues(root: JsonObject, name: string, found: JsonValue[]): Steps<void> {
   const lists: JsonValue[][] = [[root]]
-  /** Where the rest of the name begins for each list. */
+  /** For each list, the place in the name at which the keys of its values begin. */
   const starts = [0]
   let seen = 0
   for (let i = 0; i < lists.length; i++) {

@@ -66,7 +66,8 @@ function ordered(text: string, holds: (value: Scalar, bound: Scalar) => boolean)
       return isRanked ? holds(compareText(value, text), 0) : holds(value, text)
     if (typeof value === 'boolean') return boolean !== undefined && holds(value, boolean)
     if (number === undefined) return false
-    // A double that equals the nearest one is on the other side of it.
+    // If the doubles are equal, `side` decides: the number in the query may be less or greater than its nearest
+    // double.
     return value === number.double ? holds(0, number.side) : holds(value, number.double)
   }
 }
@@ -76,7 +77,7 @@ const CHARS_BITS = 2
 // Compiling a regular expression takes about this many units.
 const COMPILE_UNITS = 1000
 
-/** Compiles the matcher when it is first used: few of a list's thousands of values may be reached. */
+/** Compiles the matcher when it is first used, because few values of a list of thousands may be reached. */
 function onText(compile: (text: string) => TextMatcher, text: string): ScalarTest {
   let matcher: TextMatcher | undefined
   let factor = 1
@@ -295,7 +296,7 @@ function printedTimes(values: readonly string[]): readonly string[] {
 
 /**
  * True if a search of all texts compares the text with ids as well. Many ids contain a short number or word of
- * hexadecimal digits by chance, and no index has parts of ids, so an id is found only by the whole of it.
+ * hexadecimal digits by chance, and no index has parts of ids, so an id is found only as a whole.
  */
 export const isWholeId = (text: string): boolean => isUuid(text.toLowerCase())
 

@@ -69,7 +69,7 @@ export function readFreeText(value: Param | undefined, drop: Drop): readonly Con
   throw tooLarge(`${FREE_TEXT} has more than ${MAX_TERMS} words and phrases`, FREE_TEXT)
 }
 
-/** The filter for what matches the filter and all the conditions. */
+/** The filter and all of the conditions, joined by `and`. */
 export function withConditions(
   where: Grouping | undefined,
   conditions: readonly Condition[],

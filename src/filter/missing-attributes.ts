@@ -15,7 +15,7 @@ const hasAny = (names: readonly string[]): Grouping => ({
   groupings: names.map(hasAttribute),
 })
 
-/** The names that none of the events has. Reading an attribute may parse much JSON. */
+/** The names that none of the events has. Reading an attribute may parse much JSON, so the work is sliced. */
 async function withoutAny(
   names: readonly string[],
   events: readonly AuditEvent[],
@@ -31,8 +31,8 @@ async function withoutAny(
 }
 
 /**
- * The names that no listed event has. `read` has some of the events. Each query but the last finds an event that has at
- * least one of them, so there are at most as many queries as names; mostly there is one.
+ * The names that no listed event has. `read` are events that the caller has read already. Each query but the last
+ * finds an event with at least one of the names, so there are at most as many queries as names; mostly there is one.
  */
 export async function missingAttributes(
   list: (query: EventQuery) => Promise<{ readonly events: readonly AuditEvent[] }>,

@@ -452,9 +452,9 @@ export const setsNoCondition = (at: string): AuditLogError =>
   wrong('INVALID_VALUE', at, 'sets no condition: it is blank, empty or undefined, or given twice')
 
 /**
- * Like {@link parseQuery}, for a filter by which something is removed, sent or hidden: other parameters are refused, and
- * so is each part that {@link parseQuery} leaves out, with `INVALID_VALUE`. Has no limit unless the query gives one.
- * `emptyMatchesNothing`: an empty list is no such part; no event passes its condition.
+ * Like {@link parseQuery}, for a filter by which something is removed, sent or hidden: other parameters are refused,
+ * and so is each part that {@link parseQuery} leaves out, with `INVALID_VALUE`. Has no limit unless the query gives
+ * one. With `emptyMatchesNothing`, an empty list is allowed, and its condition matches no event.
  */
 export const parseWhole = (
   query: string | URLSearchParams | QueryObject = '',

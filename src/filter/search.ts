@@ -4,18 +4,18 @@ import { fold, spellings } from './values.js'
 
 /*
  * Searches text ignoring case. For a short search text it builds a regular expression, which avoids a
- * folded copy of every text: one character class for the spellings of each character, without
- * repetition, so matching takes at most one pass per character.
+ * folded copy of every text. The expression has one character class for the spellings of each character,
+ * and no repetition. So matching takes at most one pass per character.
  */
 
 export interface TextMatcher {
   (text: string): boolean
-  /** For matchers whose time grows with more than the length of the text. */
+  /** Set if the time for a text grows faster than its length. */
   readonly slow?: SlowMatcher
 }
 
 export interface SlowMatcher {
-  /** How many times as long each character takes. */
+  /** The time for a character, as a multiple of the time of other matchers. */
   readonly factor: number
   readonly steps: (text: string) => Steps<boolean>
 }

@@ -29,14 +29,19 @@ export function readNumber(text: string): number | undefined {
   return NUMBER.test(trimmed) ? Number(trimmed) : undefined
 }
 
-/** True for the text of a number: in an attribute that is declared as numbers, of one that no double prints. */
+/**
+ * True for the text of a number. In an attribute that is declared as numbers, a text stands for a number that no
+ * double prints.
+ */
 export const isNumberText = (value: unknown): value is string =>
   typeof value === 'string' && readNumber(value) !== undefined
 
 /** A number in a query, whose own decimal may lie between two doubles. */
 export interface NearestDouble {
   readonly double: number
-  /** Negative if the number is less than the shortest decimal of the double, which a stored double means. */
+  /**
+   * Negative if the number is less than the shortest decimal of the double. A stored double stands for that decimal.
+   */
   readonly side: number
 }
 
@@ -140,8 +145,8 @@ const codePointRank = (unit: number): number =>
 const PIECES = [4096, 1024, 256, 64]
 
 /**
- * A number of units with which both texts begin, in whole pieces. Comparing pieces natively is many times as
- * fast as comparing units.
+ * Number of UTF-16 units at the start that are equal in both texts, in whole pieces. Comparing pieces natively is
+ * many times as fast as comparing units.
  */
 function equalStart(left: string, right: string, length: number): number {
   let from = 0

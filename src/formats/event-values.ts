@@ -7,7 +7,7 @@ import { type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 /* Values of an event that all formats read. */
 
-/** The registered type of a system event. Users can give custom events any type, even one of the service's. */
+/** The registered type of a system event. `undefined` for custom events, because users choose their types. */
 export function definitionOf(
   { system, type }: AuditEvent,
   types: EventTypes = {},
@@ -39,7 +39,10 @@ export function severityOf(event: AuditEvent, types: EventTypes | undefined): nu
 export const sentenceOf = (event: AuditEvent, types: EventTypes | undefined): string =>
   sentenceText(describeEvent(event, { types }))
 
-/** When the event became visible, and when it happened: the same unless it has a valid `occurred_at`. */
+/**
+ * The time at which the event became visible, and the time at which it happened. These differ only if the event has a
+ * valid `occurred_at`.
+ */
 export function timesOf({ created_at, attributes }: AuditEvent): {
   readonly createdAt: Microseconds
   readonly occurredAt: Microseconds

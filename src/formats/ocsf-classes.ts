@@ -28,12 +28,15 @@ export const OCSF_PRODUCT: OptionNames<OcsfProduct> = {
   uid: true,
 }
 
-/** The attributes of a class in addition to every event's; `undefined` if the event lacks one that the class requires. */
+/**
+ * The attributes of a class in addition to the attributes of every event; `undefined` if the event lacks a required
+ * value.
+ */
 type ClassAttributes = (event: AuditEvent, product: OcsfProduct) => JsonObject | undefined
 
 const OTHER = 99
 
-/** The classes that `toOcsf` knows more of than what every event has. */
+/** The classes for which `toOcsf` sets attributes beyond those of every event. */
 const CLASSES: Readonly<Record<number, ClassAttributes>> = {
   [EVENT_LOG_ACTIVITY]: (event, product) => ({
     actor: actorOf(event, product),
@@ -95,7 +98,7 @@ export function actorOf(event: AuditEvent, product: OcsfProduct): JsonObject {
   return { user, ...(session !== undefined && { session: { uid: session } }) }
 }
 
-/** Who did it, from where, and the HTTP request that did it. */
+/** The actor, the address, and the HTTP request. */
 function requestOf(event: AuditEvent, product: OcsfProduct): JsonObject {
   const { attributes } = event
   const method = textAt(attributes, 'request_method')
@@ -146,13 +149,13 @@ function apiOf(event: AuditEvent): JsonObject {
   }
 }
 
-/** With it the event has the profile `trace`. The span has no times, which OCSF requires. */
+/** The event gets the profile `trace`. The span has no times, although OCSF requires them. */
 function traceOf({ attributes }: AuditEvent): JsonObject {
   const uid = textAt(attributes, 'trace_id')
   return uid === undefined ? {} : { trace: { uid } }
 }
 
-/** One event stands for itself and for the events that its throttle has suppressed. */
+/** The number of calls: the event itself and the calls that its throttle has suppressed. */
 function countOf({ attributes }: AuditEvent): JsonObject {
   const suppressed = wholeNumberAt(attributes, 'suppressed_count') ?? 0
   const count = wholeNumberAt(attributes, 'count') ?? (suppressed > 0 ? suppressed + 1 : 0)

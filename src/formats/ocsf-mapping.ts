@@ -2,7 +2,7 @@ import type { OcsfMapping } from '../event/event-types.js'
 import { isOcsfPath, readTextTemplate } from './ocsf-template.js'
 
 /*
- * The classes of OCSF 1.8.0, each with its greatest `activity_id` besides 99:
+ * The classes of OCSF 1.8.0, each with its greatest `activity_id` other than 99:
  * https://github.com/ocsf/ocsf-schema/tree/v1.8.0/events
  */
 const CLASSES = [
@@ -48,7 +48,7 @@ const OWN_ATTRIBUTES: ReadonlySet<string> = new Set(
   'activity_id category_uid class_uid metadata severity_id time type_uid unmapped'.split(' '),
 )
 
-/** Why the value cannot be a mapping to OCSF, or `undefined` if it can. */
+/** Reason why the value is not a valid mapping to OCSF; `undefined` if it is valid. */
 export function ocsfFault(mapping: OcsfMapping): string | undefined {
   if (mapping === null || typeof mapping !== 'object') return 'must be an object with a class'
   const { class: ofClass, activity, set = {} } = mapping

@@ -33,8 +33,9 @@ function isValid(mapping: OcsfMapping): boolean {
 }
 
 /**
- * The mapping that the registry has for the type of the event, else one by its level: requests and calls are API activity,
- * other errors are application errors. Custom events are base events, as their users choose type and attributes.
+ * The mapping of the event's type in the registry, else a mapping by level: requests and calls are API activity,
+ * other errors are application errors. Custom events are base events, because users choose their types and
+ * attributes.
  */
 export function mappingOf(event: AuditEvent, types: EventTypes | undefined): OcsfMapping {
   if (!event.system) return BASE

@@ -3,7 +3,7 @@ import type { JsonObject } from '../event/event.js'
 
 /* The paths and templates of `OcsfMapping.set`. */
 
-/** The text for an event with these attributes; `undefined` if it lacks one of them. */
+/** Returns the text for an event with these attributes; `undefined` if it lacks a named attribute. */
 export type TextTemplate = (attributes: JsonObject) => string | undefined
 
 /** Every second part is the content of braces. */

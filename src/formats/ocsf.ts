@@ -32,7 +32,7 @@ export interface OcsfEvent {
   readonly class_uid: number
   readonly activity_id: number
   readonly type_uid: number
-  /** When it happened, in milliseconds since 1970. */
+  /** Time at which the event happened, in milliseconds since 1970. */
   readonly time: number
   readonly severity_id: number
   readonly status_id: number
@@ -45,8 +45,8 @@ export interface OcsfEvent {
 }
 
 /**
- * The event as one of OCSF 1.8.0. Its class is `ocsf` in the registry, else one by the level and the end of its
- * type. Throws `INVALID_OPTION` without the name of a product.
+ * Converts the event to OCSF 1.8.0. The class is `ocsf` in the registry, else it follows from the level and the end
+ * of the type. Throws `INVALID_OPTION` without the name of a product.
  */
 export function toOcsf(event: AuditEvent, options: OcsfOptions): OcsfEvent {
   requireOptions(options, OCSF_OPTIONS, 'toOcsf')
@@ -97,7 +97,7 @@ function classification(
   }
 }
 
-/** `severity_id` for severity numbers from the first one on: high, fatal … */
+/** `severity_id` by the lowest severity number. */
 const SEVERITIES: readonly (readonly [from: number, id: number])[] = [
   [21, 6],
   [17, 4],
@@ -167,7 +167,7 @@ function metadataOf(
   }
 }
 
-/** The source has a place of its own only in classes that have a resource. */
+/** Only classes with a resource have a member for the source. */
 function unmapped({ source, attributes }: AuditEvent, mapped: JsonObject): JsonObject {
   const isMapped = PLACES_OF_SOURCE.some((name) => Object.hasOwn(mapped, name))
   const rest = source === null || isMapped ? attributes : { source, ...attributes }

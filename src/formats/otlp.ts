@@ -38,9 +38,9 @@ export interface ExportLogsServiceRequest {
 }
 
 export interface OtlpLogRecord {
-  /** When it happened, in nanoseconds since 1970, as a text. */
+  /** Time at which the event happened, in nanoseconds since 1970, as a text. */
   readonly timeUnixNano?: string
-  /** When it became visible in the log. */
+  /** Time at which the event became visible in the log. */
   readonly observedTimeUnixNano?: string
   readonly severityNumber: number
   /** The level of the event: `API`, `AUDIT`, … */
@@ -59,7 +59,7 @@ export interface OtlpKeyValue {
   readonly value: OtlpValue
 }
 
-/** Without a member: null. */
+/** A value without a member is null. */
 export interface OtlpValue {
   readonly stringValue?: string
   readonly boolValue?: boolean
@@ -70,7 +70,10 @@ export interface OtlpValue {
   readonly kvlistValue?: { readonly values: readonly OtlpKeyValue[] }
 }
 
-/** The events as log records of OpenTelemetry, in the order given. Attributes that it names have these names too. */
+/**
+ * Converts the events to log records of OpenTelemetry, in the given order. Attributes for which OpenTelemetry has
+ * names get these names.
+ */
 export function toOtlp(
   events: readonly AuditEvent[],
   options: OtlpOptions,
@@ -166,7 +169,7 @@ function methodOf(method: string | undefined): OtlpKeyValue[] {
   ]
 }
 
-/** Ids as W3C Trace Context writes them; an id of zeros is not valid. */
+/** Checks an id of W3C Trace Context. An id of zeros is not valid. */
 const isId = (id: string | undefined, digits: number): id is string =>
   id !== undefined && id.length === digits && /^[0-9a-f]+$/i.test(id) && /[^0]/.test(id)
 
@@ -182,7 +185,10 @@ const keyValue = (key: string, value: JsonValue): OtlpKeyValue => ({
   value: valueOf(value, 0),
 })
 
-/** Each level of JSON takes three messages, and readers of protobuf refuse more than 100 within each other. */
+/**
+ * Maximum depth. Each level of JSON takes three messages, and readers of protobuf refuse more than 100 nested
+ * messages.
+ */
 const MAX_DEPTH = 30
 
 /** Values that are nested deeper than {@link MAX_DEPTH} become JSON text. */

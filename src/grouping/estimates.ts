@@ -1,12 +1,12 @@
 import type { GroupTally, TalliedGroup } from './group-tally.js'
 import { CONFIDENCE } from './number-samples.js'
 
-/** The part of the log that a tally has. */
+/** The part of the log that a tally has read. */
 export interface Sample {
   readonly tally: Pick<GroupTally, 'read' | 'slices' | 'squares'>
-  /** The number of all slices; the tally has some of them. */
+  /** Number of all slices. Only some of them were read. */
   readonly slices: number
-  /** The number of all matching events; `undefined` if it is not known exactly. */
+  /** Number of all matching events; `undefined` if it is not known exactly. */
   readonly total: number | undefined
 }
 
@@ -23,8 +23,8 @@ function rounded(count: number, error: number): number {
 }
 
 /**
- * Scales the figures of a group. With an exact total it is the ratio estimator of cluster sampling, whose clusters are
- * the slices; without it, each slice stands for the same number of others.
+ * Scales the figures of a group. With an exact total, it uses the ratio estimator of cluster sampling, with the
+ * slices as clusters. Without one, each slice stands for the same number of unread slices.
  */
 export function estimateCount(
   { tally, slices, total }: Sample,
@@ -37,11 +37,11 @@ export function estimateCount(
     total === undefined
       ? squares - 2 * ratio * count + ratio ** 2 * sampled
       : squares - 2 * ratio * products + ratio ** 2 * tally.squares
-  // No less than the variance of events that fall independently, for slices that happen to be alike.
+  // At least the variance of independent events, because slices can be alike by chance.
   const variance = Math.max((residuals * sampled) / Math.max(1, sampled - 1), count)
   const unread = 1 - sampled / slices
   const error = Math.ceil(CONFIDENCE * factor * Math.sqrt(unread * variance))
   const estimate = Math.max(count, rounded(count * factor, error))
-  // No more than all that match, and no fewer than were read.
+  // At most the number of all matching events, and at least the number of read events.
   return { count: total === undefined ? estimate : Math.min(total, estimate), error }
 }

@@ -6,13 +6,13 @@ import type { Steps } from '../filter/steps.js'
 import type { GroupsQuery, GroupValue } from '../store/groups.js'
 import { createNumberSamples, type NumberSample } from './number-samples.js'
 
-/** Figures of the read events of a group. Slices are the parts of the log that are read one after the other. */
+/** Figures of the read events of a group. A slice is a part of the log that is read in one piece. */
 export interface TalliedGroup {
   readonly values: readonly GroupValue[]
   count: number
   /** The events of the current slice. */
   inSlice: number
-  /** How many slices have events of the group. */
+  /** Number of slices that have events of the group. */
   slices: number
   /** The sum over the slices of the squared number of events. */
   squares: number
@@ -28,7 +28,7 @@ export interface GroupTally {
   readonly groups: ReadonlyMap<string, TalliedGroup>
   /** The number of events. */
   readonly read: number
-  /** How many slices ended. */
+  /** Number of slices that were read to their end. */
   readonly slices: number
   /** The sum over the slices of the squared number of events. */
   readonly squares: number
@@ -87,7 +87,7 @@ const charactersOf = (values: readonly GroupValue[]): number =>
 interface KeptGroups {
   readonly groups: ReadonlyMap<string, TalliedGroup>
   readonly isFull: boolean
-  /** The group of these values; `undefined` if there is no room for it. */
+  /** The group of these values; `undefined` if the tally has no room for it. */
   find(values: readonly GroupValue[]): TalliedGroup | undefined
 }
 
@@ -131,7 +131,7 @@ function createKeptGroups(
   }
 }
 
-/** `edges` are the beginnings of the buckets and the end of the last one; empty without buckets. */
+/** `edges` are the beginnings of the buckets and the end of the last bucket. Empty without buckets. */
 export function createGroupTally(
   { by, numbers }: Pick<GroupsQuery, 'by' | 'numbers'>,
   edges: readonly number[],

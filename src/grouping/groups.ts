@@ -27,13 +27,13 @@ export interface GroupedLog {
   count(query: CountsQuery, options: ReadOptions): Promise<EventCounts>
 }
 
-// The first page and the count that leads the reading each get this part of the time.
+// The first page gets a quarter of the time, and so does the first count.
 const FIRST_SHARE = 4
-/** The parts of the time whose events are counted, so that slices have about the same number of events. */
+/** Number of parts of the time range whose events are counted, so that slices get about the same number of events. */
 const COUNTED_PARTS = 500
-/** Up to this number of events, one slice is read from its end to its beginning. */
+/** Number of events up to which one slice is read from its end to its beginning. */
 const MAX_IN_ONE_SLICE = 10_000
-/** Read in any case, so that every answer has an estimate. */
+/** Number of slices that are read in any case, so that every answer has an estimate. */
 const MIN_SLICES = 16
 
 /** The times of the oldest and the newest visible event; `undefined` without events. */
@@ -73,7 +73,7 @@ async function countFirst(
   if (range.from > range.to) return NOTHING
   const facets = by.length === 1 ? by : []
   const inRange = timesBetween(range.from, range.to + 1)
-  // As a part of `visible`, the filter also applies to the facet of an attribute that it names.
+  // The filter is a part of `visible`. So it also applies to the facet of an attribute that it names.
   const counts = await log.count(
     {
       where: undefined,
@@ -92,13 +92,13 @@ async function countFirst(
   const [facet] = facets.map((name) => counts.facets[name]!)
   const isComplete = facet?.exact === true
   const found = buckets?.buckets ?? []
-  // A lower bound may have none of few events.
+  // A lower bound may have no buckets although a few events match.
   const isOne = found.length === 0 || (isExact && total <= MAX_IN_ONE_SLICE)
   const slices = isOne ? [{ from: range.from, to: range.to + 1 }] : slicesOf(found, range, isExact)
   return { total, isExact, slices, facet: isComplete ? facet : undefined }
 }
 
-/** The matching events if they fit in one page; `undefined` if they do not, or if it takes long to find them. */
+/** The matching events, if they fit in one page and are found fast; else `undefined`. */
 async function allOf(
   log: GroupedLog,
   where: Grouping | undefined,
@@ -158,7 +158,7 @@ interface Read {
   readonly tally: GroupTally
 }
 
-/** Scales the buckets of the events that were read, so that their sum is about the count. */
+/** Scales the buckets of the read events, so that their sum is about the count. */
 const scaledBuckets = (
   { count, buckets }: TalliedGroup,
   estimate: number,
@@ -206,7 +206,7 @@ function* groupsOf(read: Read, facet: Facet | undefined): Steps<readonly EventGr
   return groups
 }
 
-/** The bounds of the filter; where it has none, the events. */
+/** The bounds of the filter. A missing bound is the time of the oldest or the newest event. */
 function rangeOf(bounds: TimeBounds, span: TimeRange): TimeRange | undefined {
   const from = Number.isFinite(bounds.from) ? Math.max(0, bounds.from) : span.from
   const to = Number.isFinite(bounds.to) ? bounds.to : Math.max(span.to, from)
@@ -219,8 +219,8 @@ const intersection = (bounds: TimeBounds, span: TimeRange): TimeRange => ({
 })
 
 /**
- * Groups the matching events. Counts them first, which an index does exactly and fast. Then it reads them, in slices that
- * are spread over the whole time, until all are read or the time is over.
+ * Groups the matching events. First counts them, because an index does this exactly and fast. Then reads them in
+ * slices that are spread over the whole time range, until all are read or the time is over.
  */
 export async function groupEvents(
   log: GroupedLog,

@@ -6,8 +6,8 @@ import type { NumberSummary, Percentile } from '../store/groups.js'
 export interface NumberSample {
   add(number: number): void
   /**
-   * The percentiles of the numbers added; `undefined` without any. `slices` is the number of independent parts of the log
-   * that they come from; `undefined` if they are all numbers of the group.
+   * The percentiles of the added numbers; `undefined` without numbers. `slices` is the number of independent parts of
+   * the log from which the numbers come; `undefined` if the sample has all numbers of the group.
    */
   summary(slices: number | undefined): Steps<NumberSummary | undefined>
 }
@@ -47,7 +47,8 @@ function percentileOf(
 }
 
 /**
- * Keeps all numbers up to `maxKept` of all samples together; beyond that every second one, every fourth one, and so on.
+ * Keeps all numbers up to `maxKept` in all samples together. Beyond this, keeps every second number, then every
+ * fourth number, and so on.
  */
 export function createNumberSamples(maxKept: number = MAX_KEPT): NumberSamples {
   const all: Kept[] = []

@@ -14,8 +14,8 @@ const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2
 const spread = (index: number): number => (index * GOLDEN_RATIO) % 1
 
 /**
- * Cuts the buckets into slices of about a page of events each, in an order in which the first ones are spread over the
- * whole time. Leaves out empty buckets if the numbers are exact.
+ * Cuts the buckets into slices of about a page of events. The first slices are spread over the whole time range.
+ * Leaves out empty buckets if the numbers are exact.
  */
 export function slicesOf(
   buckets: readonly Bucket[],
@@ -44,7 +44,7 @@ const bound = (predicate: Condition['predicate'], time: Microseconds): Condition
   values: [formatTimestamp(time)],
 })
 
-/** The times from the first to the second, without the second. */
+/** A condition for the times from the first one on, and before the second. */
 export const timesBetween = (from: Microseconds, to: Microseconds): Grouping => ({
   combinator: 'and',
   conditions: [bound('gteq', from), bound('lt', to)],

@@ -9,12 +9,12 @@ import type { EventStore, WaitOptions } from '../store/store.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
 /**
- * The terms of the media type `application/health+json`: works; works, but somebody should look; does not work.
- * https://datatracker.ietf.org/doc/html/draft-inadarei-api-health-check-06
+ * The terms of the media type `application/health+json`. `pass`: works. `warn`: works, but needs attention. `fail`:
+ * does not work. https://datatracker.ietf.org/doc/html/draft-inadarei-api-health-check-06
  */
 export type HealthStatus = 'pass' | 'warn' | 'fail'
 
-/** The condition of a log, as plain JSON. Figures that are not known are left out. */
+/** The condition of a log, as plain JSON. Unknown figures are left out. */
 export interface AuditHealth {
   /** The worst status of the parts. */
   readonly status: HealthStatus
@@ -25,14 +25,14 @@ export interface AuditHealth {
   readonly store: {
     readonly status: HealthStatus
     readonly name: string
-    /** How long the store took to answer, or to fail. */
+    /** Time until the store answered or failed, in milliseconds. */
     readonly responseMs: number
     readonly warnings?: readonly string[]
     readonly error?: { readonly code: AuditLogErrorCode; readonly message: string }
   }
   /**
-   * `warn` while the last attempt of this process to store events has failed. Never `fail`: only another
-   * event can show that the store takes events again.
+   * `warn` while the last attempt of this process to store events has failed. Never `fail`, because only another
+   * event can show whether the store accepts events again.
    */
   readonly recording: {
     readonly status: HealthStatus
@@ -42,15 +42,17 @@ export interface AuditHealth {
     readonly failingSince?: string
   }
   /**
-   * `warn` while part of the index is damaged, or more than four times as many events as usual are not in it:
-   * lists are right, but slower.
+   * `warn` while a part of the index is damaged, or while the index lacks more than four times as many events as
+   * usual. Lists are then right, but slower.
    */
   readonly index?: Omit<IndexHealth, 'batch'> & { readonly status: HealthStatus }
-  /** `warn` while it holds events, which lists do not have yet. */
+  /** `warn` while the journal holds events, because lists lack these events. */
   readonly journal?: { readonly status: HealthStatus; readonly length: number }
-  /** `warn` while a replica cannot be reached, does not replay, or is further behind than it may be: others answer for it. */
+  /**
+   * `warn` while a replica cannot be reached, does not replay, or exceeds the allowed lag. Then other servers answer.
+   */
   readonly replicas?: ReplicasHealth & { readonly status: HealthStatus }
-  /** Only while cleaning rules remove nothing by age, because the clock was in doubt when they were to run. */
+  /** Present while cleaning rules remove nothing by age, because the clock was in doubt at their last run. */
   readonly cleaning?: { readonly status: HealthStatus; readonly waiting: readonly WaitingRule[] }
   /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
   readonly disk?: DiskHealth & { readonly status: HealthStatus }
@@ -62,12 +64,12 @@ export interface WaitingRule {
   /** The last reading of the clock. */
   readonly clock_time: string
   readonly expected_time: string
-  /** When the wait ends at the latest, on the clock that is in doubt. */
+  /** Latest end of the wait, by the doubted clock. */
   readonly until: string
 }
 
 export interface HealthOptions {
-  /** How long to wait for the store, in milliseconds. @default 2000 */
+  /** Maximum time to wait for the store, in milliseconds. @default 2000 */
   readonly timeoutMs?: number
   /** A whole number; 0 for no warning. @default 268435456 (256 MiB) */
   readonly minFreeBytes?: number
@@ -170,7 +172,7 @@ async function askStore(
   }
 }
 
-/** None if the store does not answer, which is a result of its own. */
+/** Returns nothing if the store does not answer. The check of the store reports this case. */
 async function askWaiting(
   waitingRules: HealthSources['waitingRules'],
   timeoutMs: number,
@@ -185,7 +187,7 @@ function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogE
   return new AuditLogError('STORE_FAILED', `the ${store.name} store refuses writes`)
 }
 
-/** The message of the error, with the message of its cause if that says more. */
+/** The message of the error, with the message of its cause if the cause adds information. */
 function messageOf(failure: AuditLogError): string {
   const { message } = innermostError(failure)
   return failure.message.includes(message) ? failure.message : `${failure.message}: ${message}`

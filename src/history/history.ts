@@ -33,7 +33,7 @@ import type { OptionNames } from '../options.js'
 export type HistoryResource = string | Readonly<Record<string, string | number | boolean>>
 
 export interface HistoryOptions {
-  /** Leaves out changes after this time, which is read as in filters. @default now */
+  /** Leaves out changes after this time, which has the same format as in filters. @default now */
   readonly asOf?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */
@@ -52,7 +52,7 @@ export interface HistoryEntry {
   /** The operations of the change (RFC 6902); `undefined` if the event holds only a part of them. */
   readonly patch: readonly Operation[] | undefined
   /**
-   * The state after the change: null if the resource was deleted, `undefined` if it is not known. Secrets in it are
+   * The state after the change; null if the resource was deleted, `undefined` if the state is not known. Secrets are
    * `[redacted]`.
    */
   readonly state: JsonValue | undefined
@@ -96,12 +96,12 @@ function identityOf(resource: HistoryResource): readonly Attribute[] {
 /** The previous keys of a captured row that was this resource. */
 type PreviousKey = readonly (readonly [name: string, values: readonly string[]])[]
 
-/** The link attribute that gives an event this source. */
+/** The link attribute for which an event has this source. */
 function linkOf(path: string, rules: LinkRules): PreviousKey {
   const id = path.slice(path.lastIndexOf('/') + 1)
   const link = Array.from(rules.values()).find((rule) => linkPath(rule, id) === path)
   if (link === undefined) return []
-  // A UUID in a source is in lower case; in the key of a row it need not be.
+  // A UUID is in lower case in a source, but perhaps not in the key of a row.
   return [[link.attribute, link.kind === 'uuid' ? [id, id.toUpperCase()] : [id]]]
 }
 
@@ -113,11 +113,11 @@ export interface ResourceFilters {
   readonly named: Grouping
   /** Updates that have changed the key of a captured row; `undefined` if the resource has no key. */
   readonly renamed?: Grouping
-  /** The events among them whose previous key is the key of the resource. */
+  /** Updates whose previous key is the key of the resource. */
   readonly left?: Grouping
 }
 
-/** The filters for a resource. `rules` are those of the link attributes. Throws `INVALID_VALUE`. */
+/** The filters for a resource. `rules` are the rules of the link attributes. Throws `INVALID_VALUE`. */
 export function readResource(resource: HistoryResource, rules: LinkRules): ResourceFilters {
   const equal = ([name, value]: Attribute): Condition => test(name, 'eq', [String(value)])
   const identity = identityOf(resource)
@@ -168,13 +168,13 @@ export function historyQuery({ found }: ResourceFilters, { asOf }: HistoryOption
 interface Known {
   readonly state: JsonValue | undefined
   /**
-   * Set after another row has taken the key: the state of the row that had it before. That one leaves it in the same
-   * statement if two rows exchange their keys.
+   * The last state of a row that had the key, after another row has taken it. If two rows exchange their keys in one
+   * statement, the event of the first row comes later.
    */
   readonly displaced?: { readonly state: JsonValue | undefined }
 }
 
-/** True if the states have the same values in the columns that both have: columns may be added and dropped. */
+/** True if the states have the same values in all shared columns. Columns may be added and dropped. */
 function agree(state: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (!isObject(state) || !isObject(other)) return false
   return Object.keys(state).every(
@@ -192,8 +192,8 @@ function afterLeaving({ state, displaced }: Known, before: JsonValue | undefined
 }
 
 /**
- * The states of the resource from pages of the events that {@link historyQuery} finds, oldest first. Keeps one page and
- * one or two states.
+ * The states of the resource, from pages of the events that {@link historyQuery} finds, oldest first. Keeps one page
+ * and one or two states in memory.
  */
 export async function* historyOf<Found extends EventOfLog>(
   pages: AsyncIterable<readonly Found[]>,
@@ -229,7 +229,7 @@ function patchOf({ changes, fault }: StoredChange): Operation[] | undefined {
   )
 }
 
-/** `undefined` if the event and the state before it do not give it. */
+/** The state after the event; `undefined` if the event and the previous state do not determine it. */
 function stateAfter(
   { changes, after, fault }: StoredChange,
   { type }: AuditEvent,
@@ -255,7 +255,7 @@ function wholeOf([first, ...more]: StoredChange['changes']): JsonValue | undefin
   return first?.path === '' && more.length === 0 ? first.value : undefined
 }
 
-/** Each operation after a `test` for its old value. */
+/** The operations, each after a `test` for its old value. */
 function checked(changes: StoredChange['changes']): Operation[] {
   return changes.flatMap(({ op, path, value, old_value: old }) => {
     const operation: Operation = op === 'remove' ? { op, path } : { op, path, value }

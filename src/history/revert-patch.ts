@@ -7,9 +7,8 @@ import { checkOptions, type OptionNames } from '../options.js'
 
 export interface RevertOptions {
   /**
-   * Precede each operation by a `test` for the value that the change has set, so that the patch fails where the
-   * value was changed again. Redacted values are not tested.
-   * @default false
+   * Precedes each operation by a `test` for the value that the change has set. So the patch fails if the value was
+   * changed again. Redacted values are not tested. @default false
    */
   readonly test?: boolean
 }
@@ -17,10 +16,10 @@ export interface RevertOptions {
 export const REVERT_OPTIONS: OptionNames<RevertOptions> = { test: true }
 
 /**
- * The JSON Patch (RFC 6902) that undoes the change of an event: applied to the state after the change, it gives the
- * state before. For the event of a created resource it removes each member, and leaves `{}`; for the event of
- * a deleted one it adds each member to `{}`. Throws `NOT_REVERTIBLE`, whose message has the reason, if
- * the event holds no change or not the whole of it, or if an old value is redacted or was bytes.
+ * The JSON Patch (RFC 6902) that undoes the change of an event. Applied to the state after the change, it returns the
+ * previous state. For a created resource it removes each member, and leaves `{}`; for a deleted resource it adds each
+ * member to `{}`. Throws `NOT_REVERTIBLE` with the reason as the message, if the event holds no change or only a part
+ * of it, or if an old value is redacted or was bytes.
  */
 export function revertPatch(
   event: Pick<AuditEvent, 'attributes'>,
@@ -36,12 +35,12 @@ export function revertPatch(
   return change.changes.flatMap((one, i) => invert(one, i, test)).toReversed()
 }
 
-/** A text that databases read as the number that a double cannot hold. */
+/** A text that databases accept as a number. Used for numbers that no double can hold. */
 const NUMBER = /^-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|infinity)$/i
 /** The most places that `recording` lists. */
 const MAX_REPLACED = 50
 
-/** Throws if an old value is not recorded as it was, according to `recording`. */
+/** Throws if an old value differs from the recorded value, according to `recording`. */
 function checkExact({ recording }: JsonObject, changes: readonly RecordedChange[]): void {
   const replaced = (recording as JsonObject | null | undefined)?.['replaced']
   if (!Array.isArray(replaced)) return
@@ -57,7 +56,7 @@ function checkExact({ recording }: JsonObject, changes: readonly RecordedChange[
   if (inexact) throw notRevertible(`the old value of ${inexact.path} is not recorded as it was`)
 }
 
-/** The operations that undo the change, the last one first. */
+/** The operations that undo the change, in reverse order. */
 function invert(change: RecordedChange, index: number, test: boolean): Operation[] {
   const { op, path, value, old_value: old } = change
   // The value that is added is not needed to remove it.

@@ -4,15 +4,15 @@ import { REDACTED } from '../event/secrets.js'
 
 /** A change of an event's resource, as the event holds it. */
 export interface StoredChange {
-  /** In the order to apply them. */
+  /** The changes in the order in which they are applied. */
   readonly changes: readonly RecordedChange[]
-  /** The whole state after the change; null if the resource does not exist after it. */
+  /** The complete state after the change; null if the resource no longer exists. */
   readonly after?: JsonValue
-  /** Why the event holds only a part of the change. */
+  /** Reason why the event holds only a part of the change. */
   readonly fault: string | undefined
 }
 
-/** Names of attributes; an event that holds a change, or whose change is cut, has a value of one of them. */
+/** Names of attributes. An event with a complete or partial change has a value of at least one of them. */
 export const CHANGE_NAMES: readonly string[] = [
   'changes_path',
   'changes_cut',
@@ -32,7 +32,7 @@ const isChange = (value: unknown): boolean =>
   typeof value['path'] === 'string' &&
   (value['op'] === 'remove' || value['value'] !== undefined)
 
-/** True if a value in it, at any depth, contains the mark of a redacted secret. */
+/** True if the value, at any depth, contains the mark of a redacted secret. */
 export function isRedacted(value: JsonValue | undefined): boolean {
   if (typeof value === 'string') return value.includes(REDACTED)
   return value !== null && typeof value === 'object' && Object.values(value).some(isRedacted)
@@ -57,8 +57,9 @@ const isWithoutStates = ({ recording }: JsonObject): boolean =>
   recording['replaced'].some((place) => STATES.has(place))
 
 /**
- * The change that the event holds: in its attribute `changes`, or as the states `before` and `after`. One of these
- * is missing or null if the resource did not exist. A fault if they were too large. `undefined` for any other event.
+ * The change in the event: the attribute `changes`, or the states `before` and `after`. One state is missing or null
+ * if the resource did not exist. The change has a fault if the states were too large for the event. `undefined` for
+ * other events.
  */
 export function storedChangeOf({
   attributes,

@@ -8,8 +8,8 @@ import { topItems } from '../filter/order.js'
 import { createTimeSlices } from '../filter/time-slices.js'
 
 /*
- * Lists of the host, queried in the same language as the event feed. Items are read in the order of
- * their source. The compiled predicate decides; a table may leave out rows that cannot match.
+ * Lists of the host, queried in the same language as the event feed. Items are read in the order of their source. The
+ * compiled filter decides which items match; a table may leave out rows that cannot match.
  */
 
 /** A database table that may leave out rows that cannot match. */

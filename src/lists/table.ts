@@ -27,7 +27,7 @@ export const TABLE_OPTIONS: OptionNames<TableOptions> = { table: true, schema: t
 /** A row, by names of attributes. */
 export type TableRow = Readonly<Record<string, unknown>>
 
-/** The column of an attribute, as quoted SQL, and the attribute's type; nested data has none. */
+/** The column of an attribute, as quoted SQL, and the type of the attribute. Nested data has no type. */
 export interface Column {
   readonly name: string
   readonly type: AttributeType | undefined
@@ -79,7 +79,7 @@ async function* readRows(
   // The prefix matters: SQLite reads an unknown quoted name without it as text.
   const columnName = (attribute: string): string =>
     `t.${quoteName(Object.hasOwn(columns, attribute) ? columns[attribute]! : attribute)}`
-  // A path into nested data has no column, unless the host names one.
+  // A path into nested data has a column only if the host names one.
   const scalars = new Map(
     Array.from(types)
       .filter(([name]) => Object.hasOwn(columns, name) || !isInObject(declaration, name))
@@ -113,7 +113,7 @@ async function* readRows(
   }
 }
 
-/** SQLite, and a column of text, hold nested data as JSON text. */
+/** SQLite, and a text column on Postgres, hold nested data as JSON text. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {

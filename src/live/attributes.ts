@@ -12,14 +12,14 @@ import { isPromise } from '../event/realm.js'
 
 type ChangeFunction = (attributes: JsonObject) => object
 
-/** An object replaces the attributes that it names; a function returns all of the new attributes. */
+/** A change. An object replaces the attributes that it names. A function returns all new attributes. */
 export type AttributesChange = object | ChangeFunction
 
-/** The current attributes of a live event, and which of them have to be written. */
+/** The current attributes of a live event, and the unwritten changes. */
 export interface LiveAttributes {
   /**
-   * Throws `INVALID_DATA` for a change that is not an object, and for a function that throws; then
-   * nothing changes.
+   * Applies the change. Throws `INVALID_DATA` for a change that is not an object, and for a function that throws.
+   * Then nothing changes.
    */
   update(change: AttributesChange): void
   /** Throws `INVALID_DATA` for an attribute that is not a text. */
@@ -47,7 +47,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
     base.markWritten()
     texts.markWritten()
   }
-  /** A copy that can be stored. Its attribute `recording` goes into `replacements`. */
+  /** Copies the data for the store. The attribute `recording` goes into `replacements`. */
   const storable = (data: object, maxBytes: number): JsonObject => {
     const attributes = { ...toJsonText(data, { maxDepth: limits.maxDepth, maxBytes }).attributes }
     if (replacements.take(attributes['recording'])) delete attributes['recording']
@@ -67,7 +67,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
   }
 
   const replaceAll = (change: ChangeFunction): void => {
-    // `fit` cuts the beginning of growing texts; a smaller limit here would cut their end.
+    // `fit` cuts the beginning of growing texts, but this copy cuts their end. So its limit is larger.
     const maxBytes = 2 * limits.maxBytes
     const attributes = storable(resultOf(change, texts.copyAll()), maxBytes)
     for (const key of Object.keys(base.values))
@@ -119,7 +119,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
 function appendName(key: unknown, addition: unknown, values: JsonObject): string {
   if (typeof key !== 'string' || typeof addition !== 'string')
     throw new AuditLogError('INVALID_DATA', 'append takes the name of an attribute and a text')
-  // The name `recording` is ours, and a text cannot be renamed while it grows.
+  // The log itself sets `recording`, and a text cannot be renamed while it grows.
   const name = key === 'recording' ? 'attributes_recording' : storedName(key)
   if (Object.hasOwn(values, name) && typeof values[name] !== 'string')
     throw new AuditLogError('INVALID_DATA', `${name} is not a text`, {
@@ -140,7 +140,7 @@ function freeName(taken: string, attributes: JsonObject): string {
 }
 
 function checkObject(value: unknown, what: string): object {
-  // A promise has no keys of its own: it would remove all attributes.
+  // A promise has no own keys, so it would remove all attributes.
   const isOther = Array.isArray(value) || isPromise(value)
   if (value !== null && typeof value === 'object' && !isOther) return value
   throw new AuditLogError('INVALID_DATA', `${what} of attributes must be an object`)

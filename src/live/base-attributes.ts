@@ -16,7 +16,7 @@ export interface BaseAttributes {
   isChanged(): boolean
   /** Size of the attributes that were set since `markWritten`. */
   changedBytes(): number
-  /** The next write has to contain all attributes, although `put` was not called. */
+  /** Makes the next write contain all attributes, although `put` was not called. */
   markChanged(): void
   markWritten(): void
 }

@@ -6,7 +6,7 @@ import { pause } from '../async/pause.js'
 import type { EventStore, LiveChange } from '../store/store.js'
 import type { StoreRetry } from './store-retry.js'
 
-/** Writes the changes of one live event while there are any. */
+/** Writes the changes of one live event as they come. */
 export interface ChangeLoop {
   /** Number of changes so far. */
   readonly changes: number
@@ -28,7 +28,7 @@ export interface ChangeLoopOptions {
   readonly onError: (error: AuditLogError) => void
 }
 
-// Less than the 250 ms within which readers see a change; it bounds the writes of one event.
+// Minimum interval between two writes of one event. Less than the 250 ms within which readers see a change.
 const WRITE_INTERVAL_MS = 100
 
 export function createChangeLoop(options: ChangeLoopOptions): ChangeLoop {
@@ -38,7 +38,7 @@ export function createChangeLoop(options: ChangeLoopOptions): ChangeLoop {
   let written = 0
   let failure: AuditLogError | undefined
   let running: Promise<void> | undefined
-  /** Aborts when `finish` is called: then no write waits for its interval. */
+  /** Aborts when `finish` is called. Then no write waits for its interval. */
   const finishing = new AbortController()
 
   const nextChange = (): LiveChange => ({ revision: revision + 1, ...attributes.take() })

@@ -5,10 +5,10 @@ export interface ChangeWaiters {
   /** Resolves once this many changes are written. Rejects with `onTimeout()` after `timeoutMs`. */
   untilWritten(count: number): Promise<void>
   untilRoom(): Promise<void>
-  /** This many changes are written. */
+  /** Notes that this many changes are written. */
   written(count: number): void
   hasRoom(): void
-  /** Rejects all. */
+  /** Rejects all waiting callers. */
   fail(error: AuditLogError): void
 }
 

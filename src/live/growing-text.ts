@@ -20,7 +20,7 @@ function lastBytes(text: string, bytes: number): string {
   return encoded.toString('utf8', start)
 }
 
-/** A text to which text is appended, and the part of it that is not written yet. */
+/** A text that grows by appending, with its unwritten part. */
 export class GrowingText {
   text = ''
   /** Size as JSON. */
@@ -29,7 +29,7 @@ export class GrowingText {
   pending = ''
   /** True if `pending` replaces the text in the store, false if it is appended. */
   replaces: boolean
-  /** A high surrogate whose other half may come with the next addition. */
+  /** A high surrogate. Its other half may come with the next addition. */
   private highSurrogate = ''
 
   constructor(replaces: boolean) {
@@ -44,7 +44,7 @@ export class GrowingText {
     return this.grow(endsHigh ? joined.slice(0, -1) : joined)
   }
 
-  /** Nothing is added after this. Returns false if a character was replaced. */
+  /** Ends the text. Returns false if a character was replaced. */
   end(): boolean {
     const { highSurrogate } = this
     this.highSurrogate = ''

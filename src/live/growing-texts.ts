@@ -5,11 +5,11 @@ import { GrowingText } from './growing-text.js'
 import type { LiveChange } from '../store/store.js'
 
 /**
- * The attributes of a live event to which text is appended. They are held apart from the others, so
- * that appending costs no more than the appended text.
+ * The attributes of a live event to which text is appended. They are separate from the other attributes, so that the
+ * cost of appending depends only on the appended text.
  */
 export interface GrowingTexts {
-  /** The growing text of this attribute; makes one of its current text. */
+  /** Returns the growing text of this attribute. Converts the current text if needed. */
   grow(key: string): GrowingText
   /** Sets an attribute of either kind. */
   set(key: string, value: JsonValue): void
@@ -31,7 +31,7 @@ export interface GrowingTexts {
 
 export function createGrowingTexts(base: BaseAttributes): GrowingTexts {
   const texts = new Map<string, GrowingText>()
-  /** All attributes that ever grew: the store may hold parts of their text. */
+  /** All attributes that have ever grown. The store may hold parts of their text. */
   const everGrown = new Set<string>()
 
   const grow = (key: string): GrowingText => {

@@ -10,41 +10,40 @@ import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.
 import { checkOptions } from '../options.js'
 
 /**
- * An event that can be read from its start and whose attributes change until it is closed. Changes
- * take effect in the order of the calls; readers see them within 250 ms. They are durable once `flush`
- * or `close` resolves. `update` and `append` resolve at once, unless more than 64 KiB wait to be
- * written: then they wait for the next attempt to write, so a loop may await them for every line. Both
- * reject with `LIVE_CLOSED` once the event is closed: by `close`, or as unfinished by another process
- * after about 20 seconds without a heartbeat of this one; then nothing of the change is stored.
+ * An event whose attributes change until it is closed. Readers see it from its start. Changes take effect in the
+ * order of the calls; readers see them within 250 ms. They are durable once `flush` or `close` resolves. `update` and
+ * `append` resolve at once, unless more than 64 KiB wait to be written. Then they wait for the next attempt to write,
+ * so a loop may await them for every line. Both reject with `LIVE_CLOSED` once the event is closed, by `close` or by
+ * another process. Another process closes it as unfinished after about 20 seconds without a heartbeat of this
+ * process. A rejected change is not stored.
  *
- * If the event was suppressed, dropped or journalled, there is nothing to change: `event` is
- * `undefined`, and all methods resolve without effect.
+ * If the event was suppressed, dropped or journalled, `event` is `undefined`, and all methods resolve without effect.
  */
 export interface LiveEvent extends AsyncDisposable {
   /** The event as it was opened. */
   readonly event: AuditEvent | undefined
   /**
-   * An object replaces the attributes that it names; the value `undefined` removes one. A function
-   * gets a copy of the attributes and returns all of the new ones. `INVALID_DATA` for anything but an
-   * object. A text that grew by `append` is written as a whole only if its beginning differs.
+   * Changes the attributes. An object replaces the attributes that it names; the value `undefined` removes an
+   * attribute. A function gets a copy of the attributes and returns all new attributes. Rejects with `INVALID_DATA`
+   * for anything but an object. A text that grew by `append` is only written as a whole if its beginning differs.
    */
   update(change: AttributesChange, options?: WaitOptions): Promise<void>
   /**
-   * Appends to a top-level attribute that is a text; `INVALID_DATA` if it is something else. If the
-   * event exceeds the log's limits, the longest of these texts lose their oldest part, and the
-   * attribute `recording` says so.
+   * Appends to a top-level attribute that is a text. Rejects with `INVALID_DATA` for other values. If the event
+   * exceeds the log's limits, the longest of these texts lose their oldest part, and the attribute `recording`
+   * reports this.
    */
   append(key: string, text: string, options?: WaitOptions): Promise<void>
   /**
-   * Resolves when all changes made so far are durable. Rejects with `DEADLINE_EXCEEDED` if that takes
-   * too long; writing continues.
+   * Resolves when all earlier changes are durable. Rejects with `DEADLINE_EXCEEDED` if this takes too long; writing
+   * continues.
    */
   flush(options?: WaitOptions): Promise<void>
   /**
-   * Resolves to the closed event, complete and durable. Safe to call twice. Rejects with
-   * `DEADLINE_EXCEEDED` if the store does not store the change in time: then the event stays as it was
-   * last written, and is closed as unfinished later; with `OUTCOME_UNKNOWN` if the store has not confirmed
-   * the change, which it may keep or lose. An aborted signal ends the wait, not the closing.
+   * Closes the event. Resolves to the closed event, complete and durable. May be called twice. Rejects with
+   * `DEADLINE_EXCEEDED` if the store does not store the change in time; then the event stays as it was last written,
+   * and is closed as unfinished later. Rejects with `OUTCOME_UNKNOWN` if the store has not confirmed the change,
+   * which may be stored or not. An aborted signal ends the wait, not the closing.
    */
   close(options?: WaitOptions): Promise<AuditEvent | undefined>
   /** Closes the event with the attribute `unfinished: true`, unless `close` was called. */
@@ -53,7 +52,9 @@ export interface LiveEvent extends AsyncDisposable {
 
 /** The live events of one log. */
 export interface LiveEvents {
-  /** Takes an event that the store has just opened; `undefined` if it was not stored. */
+  /**
+   * Returns the live event for an event that the store has just opened; `undefined` for an event that was not stored.
+   */
   open(event: AuditEvent | undefined): LiveEvent
   /** Closes all open events as unfinished. Never rejects. */
   close(): Promise<void>
@@ -68,11 +69,11 @@ export function createLiveEvents(
   let timer: NodeJS.Timeout | undefined
   let heartbeat = new AbortController()
 
-  /** The store closes open events without heartbeats as unfinished. */
+  /** Sends heartbeats of the open events. The store closes an event without heartbeats as unfinished. */
   const sendHeartbeat = (): void => {
     heartbeat.abort()
     heartbeat = new AbortController()
-    // If it fails, the next heartbeat covers the same events.
+    // After a failure, the next heartbeat covers the same events.
     store.touchLive([...open.keys()], { signal: heartbeat.signal }).catch(() => {})
   }
   const add = (id: string, live: LiveEvent): void => {
@@ -115,7 +116,7 @@ interface OpenLiveOptions {
   readonly store: EventStore
   readonly event: AuditEvent
   readonly limits: JsonLimits
-  /** How long `flush` and `close` wait for the store. */
+  /** Time that `flush` and `close` wait for the store, in milliseconds. */
   readonly deadlineMs: number
   readonly onEnd: () => void
 }

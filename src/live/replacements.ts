@@ -11,7 +11,7 @@ export function recordingReserve({ maxBytes }: JsonLimits): number {
 export interface Replacements {
   /** Returns true if the attribute changes. */
   note(pointer: string, cutBytes?: number): boolean
-  /** Adds the entries of another `recording`. Returns false if the value is not one. */
+  /** Adds the entries of another `recording`. Returns false if the value is not a `recording`. */
   take(value: JsonValue | undefined): boolean
   /** The attribute; `undefined` if nothing was replaced. */
   recording(): JsonObject | undefined

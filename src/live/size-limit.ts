@@ -6,7 +6,7 @@ import type { JsonLimits } from '../event/json.js'
 import { jsonPointer } from '../event/json-copy.js'
 import { recordingReserve, type Replacements } from './replacements.js'
 
-// A text that is cut keeps this share of the available room, so that it is not cut at every append.
+// Share of the available room that a cut text keeps, so that it is not cut at every append.
 const KEPT_SHARE = 3 / 4
 const FRAME_BYTES = 100
 
@@ -17,13 +17,13 @@ export interface SizeLimitOptions {
   readonly replacements: Replacements
   /** A storable copy of at most `maxBytes`. */
   readonly storable: (data: object, maxBytes: number) => JsonObject
-  /** Lists a text as cut. */
+  /** Notes that a text was cut. */
   readonly noteCut: (pointer: string, cutBytes: number) => void
 }
 
 /**
- * Returns a function that cuts the attributes to the limits. It first cuts the attributes that are not
- * growing texts, as for any event, and then removes the oldest parts of the longest growing texts.
+ * Returns a function that cuts the attributes to the limits. First it cuts the attributes that are not growing texts,
+ * as for any event. Then it removes the oldest parts of the longest growing texts.
  */
 export function createSizeLimit(options: SizeLimitOptions): () => void {
   const { limits, base, texts, replacements, storable, noteCut } = options

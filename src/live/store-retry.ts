@@ -16,9 +16,9 @@ export type StoreRequest<Answer> = (signal: AbortSignal) => Promise<Answer>
 /** Repeats requests to a store until it answers. */
 export interface StoreRetry {
   /**
-   * Resolves to the store's answer. Repeats the same request with backoff while the store fails in a
-   * way that may pass: the store may have applied a request that seemed to fail. Rejects with the
-   * store's error, or with `deadlineExceeded` after `abort`; with `OUTCOME_UNKNOWN` if an attempt had that.
+   * Resolves to the store's answer. Repeats the request with backoff after temporary failures of the store. The
+   * repeated request is the same, because a failed request may have been applied. Rejects with the store's error, or
+   * with `deadlineExceeded` after `abort`; with `OUTCOME_UNKNOWN` if an attempt ended with this code.
    */
   withRetry<Answer>(request: StoreRequest<Answer>): Promise<Answer>
   abort(): void
@@ -26,14 +26,14 @@ export interface StoreRetry {
 
 export interface StoreRetryOptions {
   readonly store: EventStore
-  /** Maximum duration of one attempt: if an answer got lost, the next attempt must not wait for it. */
+  /** Maximum duration of one attempt. If its answer is lost, the next attempt starts after this time. */
   readonly attemptMs: number
   readonly onAttemptEnd: () => void
   readonly deadlineExceeded: (cause: unknown) => AuditLogError
 }
 
 const RETRIES: Backoff = { firstMs: 100, maxMs: 2000 }
-/** How long an aborted request may take to report whether it took effect. */
+/** Time in which an aborted request may still report its outcome. */
 const GRACE_MS = 500
 
 export function createStoreRetry(options: StoreRetryOptions): StoreRetry {

@@ -10,7 +10,7 @@ import { MAX_TIMER_MS } from '../async/timers.js'
 
 /** Writes the changes of one live event to the store, in order and at a bounded rate. */
 export interface LiveWriter {
-  /** Set once nothing more is written: the event is closed, or writing failed. */
+  /** Set once nothing more is written, because the event is closed or writing failed. */
   readonly error: AuditLogError | undefined
   /** The attributes have changed. */
   changed(): void

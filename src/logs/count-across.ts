@@ -28,7 +28,10 @@ function addLevels(left: LevelCounts, right: LevelCounts): LevelCounts {
   return sum
 }
 
-/** The share of the time of both that was counted. */
+/**
+ * Adds two buckets of the same time. `logs` is the number of logs in the left one; the share becomes the average over
+ * all logs.
+ */
 function addBucket(left: Bucket, right: Bucket, logs: number): Bucket {
   const { from, to } = left
   const isPart = left.share !== undefined || right.share !== undefined
@@ -42,14 +45,14 @@ function addBucket(left: Bucket, right: Bucket, logs: number): Bucket {
   }
 }
 
-/** `logs` is the number of logs that the left ones are of. */
+/** Adds buckets. `logs` is the number of logs in the left ones. */
 function addBuckets(
   left: Buckets | undefined,
   right: Buckets | undefined,
   logs: number,
 ): Buckets | undefined {
   if (!left || !right) return left ?? right
-  // Without a matching event there are none.
+  // Without a matching event there are no buckets.
   if (left.buckets.length === 0) return right
   if (right.buckets.length === 0) return left
   const buckets = left.buckets.map((bucket, i) => addBucket(bucket, right.buckets[i]!, logs))
@@ -78,7 +81,7 @@ function addFacet(left: Facet, right: Facet): Facet {
   const exact = isWhole(left) && isWhole(right)
   return {
     values,
-    // The values that are not named may be the same in both.
+    // The values that are not listed may be the same on both sides.
     distinct: Math.max(values.length, left.distinct, right.distinct),
     missing: left.missing + right.missing,
     exact,
@@ -122,7 +125,7 @@ function addCounts(left: EventCounts, right: EventCounts, logs: number): EventCo
       total: left.exact.total && right.exact.total,
       levels: left.exact.levels && right.exact.levels,
       buckets: left.exact.buckets && right.exact.buckets,
-      // The attributes and the values beyond the most frequent ones are not known.
+      // Attributes and values beyond the most frequent ones are not known.
       attributes: left.exact.attributes && right.exact.attributes,
     },
     took_ms: left.took_ms,
@@ -157,7 +160,7 @@ const NOTHING: EventCounts = {
   took_ms: 0,
 }
 
-/** A log that counts on its own. */
+/** Counts the events of one log. */
 export interface CountLog {
   count(query: CountsQuery, options: { readonly signal: AbortSignal }): Promise<EventCounts>
 }
@@ -165,8 +168,8 @@ export interface CountLog {
 export type CountsContext = LogsContext & { readonly countOf: (key: string) => CountLog }
 
 /**
- * Bounds of the time that all logs share, so that they have the same buckets: from the oldest visible event of all to
- * the present.
+ * Bounds of the time that all logs share, so that they have the same buckets: from the oldest visible event of all
+ * logs to the present.
  */
 async function sharedSpan(
   context: CountsContext,
@@ -199,8 +202,8 @@ async function sharedSpan(
 }
 
 /**
- * The sums of the counts of all logs. Figures that are exact in each log are exact; of facets only those whose values all
- * logs name completely. The others are lower bounds.
+ * The sums of the counts of all logs. A figure is exact if it is exact in each log. A facet is exact only if, in
+ * addition, every log lists all of its values. Other figures are lower bounds.
  */
 export async function countAcross(
   context: CountsContext,

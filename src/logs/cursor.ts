@@ -5,10 +5,10 @@ import { compareText } from '../filter/values.js'
 import { BEGINNING } from '../tail/poll.js'
 
 /*
- * A cursor as text: base64url of one byte that says which kind it is, then of the kind's records.
+ * A cursor as text: base64url of one byte for the kind of the cursor, then the records of this kind.
  *
- * `places`: for each log 8 bytes of the SHA-256 digest of its key, and 7 bytes of the microseconds of the last event that
- * the reader has of this log. It does not contain the keys. `before`: 7 bytes of the microseconds of an event, then the
+ * `places`: for each log 8 bytes of the SHA-256 digest of its key, and 7 bytes of the microseconds of the reader's
+ * last event in this log. It does not contain the keys. `before`: 7 bytes of the microseconds of an event, then the
  * key of its log.
  */
 
@@ -18,13 +18,16 @@ const HASH_BYTES = 8
 const TIME_BYTES = 7
 const RECORD_BYTES = HASH_BYTES + TIME_BYTES
 
-/** An event of one of several logs, by which they are ordered. */
+/** The place of an event in the order of the events of several logs. */
 export interface Place {
   readonly log: string
   readonly created_at: string
 }
 
-/** Cursor of a reader of several logs: of each log it has all events up to a `created_at`. A log without an entry is read from its beginning. */
+/**
+ * Cursor of a reader of several logs: for each log, the `created_at` up to which the reader has all events. A log
+ * without an entry is read from its beginning.
+ */
 export interface Places {
   after(log: string): string
 }
@@ -59,7 +62,7 @@ function writeTime(bytes: Buffer, created_at: string, at: number): void {
   bytes.write(biased.toString(16).padStart(2 * TIME_BYTES, '0'), at, 'hex')
 }
 
-/** The cursor of a reader that has, of each log, all events up to a `created_at`. */
+/** The cursor of a reader that has all events of each log up to a `created_at`. */
 export function formatPlaces(places: ReadonlyMap<string, string>): string {
   const records = Array.from(places, ([log, created_at]) => ({ hash: hashOf(log), created_at }))
   const sorted = records
@@ -75,7 +78,7 @@ export function formatPlaces(places: ReadonlyMap<string, string>): string {
   return bytes.toString('base64url')
 }
 
-/** The cursor of a reader that has the events of these logs that come before an event of one of them. */
+/** The cursor of a reader that has all events of these logs before the given event. */
 export function formatPlacesBefore(logs: readonly string[], place: Place): string {
   const before = formatTimestamp(parseTimestamp(place.created_at)! - 1)
   return formatPlaces(
@@ -96,7 +99,7 @@ export function parsePlaces(cursor: string, parameter: 'cursor' | 'until' = 'cur
   return { after: (log) => times.get(hashOf(log)) ?? BEGINNING }
 }
 
-/** The cursor of a reader that goes back in time and has all events down to this one. */
+/** The cursor of a reader that goes back in time and has all events from this one on. */
 export function formatBefore({ log, created_at }: Place): string {
   const key = Buffer.from(log)
   const bytes = Buffer.alloc(1 + TIME_BYTES + key.length)

@@ -24,9 +24,9 @@ import { LOGS_UNTIL_OPTIONS, type LogsUntilOptions, rangeOf } from './range.js'
 import type { OptionNames } from '../options.js'
 
 export interface LogsListOptions extends LogsUntilOptions {
-  /** Continues after the page that has returned this cursor; the query must be the same. */
+  /** Continues after the page that returned this cursor. The query must be the same. */
   readonly cursor?: string | undefined
-  /** As in the options of `list` of a log. @default false */
+  /** Like the option of `list` of a log. @default false */
   readonly lazy?: boolean | undefined
 }
 
@@ -48,7 +48,7 @@ export interface LogsPage {
   readonly cursor: string | undefined
 }
 
-/** Lead to the values of an event, whatever its log. */
+/** Reads the attributes of an event of any log. */
 const logEventAttributes: AttributeReader<LogEvent> = {
   types: eventAttributes.types,
   isOpen: eventAttributes.isOpen,
@@ -65,13 +65,13 @@ export const comparePlaces = (left: Place, right: Place): number =>
 
 const placeOf = ({ log, event }: LogEvent): Place => ({ log, created_at: event.created_at })
 
-/** The events of the log that come before the place. */
+/** A filter for the events of the log that come before the place. */
 export const beforePlace = (log: string, { created_at, log: other }: Place): Grouping =>
   oneCondition('created_at', compareText(log, other) < 0 ? 'lteq' : 'lt', [created_at])
 
 const afterTime = (created_at: string): Grouping => oneCondition('created_at', 'gt', [created_at])
 
-/** How a list continues: at older events, at newer ones, or not at all. */
+/** Direction in which a list continues; `undefined` if it cannot continue. */
 type Direction = 'older' | 'newer' | undefined
 
 function directionOf({ sorts }: EventQuery): Direction {
@@ -79,7 +79,7 @@ function directionOf({ sorts }: EventQuery): Direction {
   return scanDirection(sorts) === 'asc' ? 'newer' : undefined
 }
 
-/** Restricts a log to what follows the cursor. Throws `INVALID_VALUE`. */
+/** Restricts a log to the events after the cursor. Throws `INVALID_VALUE`. */
 function readCursor(
   query: EventQuery,
   cursor: string | undefined,
@@ -104,9 +104,9 @@ function readCursor(
 /** The first matching events of all logs together. */
 interface Collected {
   add(log: string, events: readonly AuditEvent[]): Promise<void>
-  /** Once the page is full: an event beyond it is not among the first, unless it comes after this place. */
+  /** Once the page is full, only events after this place can still get into it. */
   floor(): Place | undefined
-  /** The page, and whether events were left out. */
+  /** Returns the page. `isCut` is true if events were left out. */
   finish(): Promise<{ readonly events: readonly LogEvent[]; readonly isCut: boolean }>
 }
 
@@ -127,7 +127,7 @@ function collectNewest(limit: number): Collected {
   }
 }
 
-/** Keeps the first events of an order. Of equal ones, the events of the log that was added first come first. */
+/** Keeps the first events of an order. Equal events keep the order in which their logs were added. */
 function collectSorted({ sorts, limit }: EventQuery): Collected {
   const top = topItems(logEventAttributes, sorts, ['created_at'], limit)
   let added = 0

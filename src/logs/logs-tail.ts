@@ -6,8 +6,8 @@ import { type LogsTailOptions, openTail, type OpenLogsTail } from './tail-across
 /** Events of several logs as they become visible. Ends when the loop is left, by `return` or by `await using`. */
 export interface LogsTail extends EventTail<LogEvent> {
   /**
-   * Continues after the events that were returned so far: a text that a URL takes as it is. `undefined` until the start of the
-   * tail is known, at the latest with the first event.
+   * Cursor after the events that were returned so far, as a text that needs no encoding in a URL. `undefined` until
+   * the start of the tail is known, at the latest with the first event.
    */
   readonly cursor: string | undefined
 }

@@ -25,7 +25,10 @@ export interface LogEvent {
 export interface LogsOptions extends WaitOptions {
   /** Keys of the logs; any number, each counts once. @default all logs */
   readonly logs?: Iterable<string> | undefined
-  /** Returns the filter of the events that the reader may see of a log, as the option `visible` of the HTTP endpoints. @default everything */
+  /**
+   * Returns the filter of the events of a log that the reader may see, like the option `visible` of the HTTP
+   * endpoints. @default everything
+   */
   readonly visible?: ((log: string) => Visible) | undefined
 }
 
@@ -48,12 +51,12 @@ export interface LogsContext {
   readonly links: LinkTable
 }
 
-/** One of the logs that a call reads. */
+/** One of the logs of a call. */
 export interface NamedLog {
   readonly key: string
   /** An open log takes some 200 KB, so do not keep the result. */
   readonly log: () => ReadLog
-  /** Filter of the events that the call may read of it; `undefined` means all. */
+  /** Filter of the events of the log that the call may read; `undefined` means all. */
   readonly visible: Grouping | undefined
 }
 
@@ -64,7 +67,7 @@ const KEYS_PAGE = 1000
 export const unknownLog = (key: string): AuditLogError =>
   new AuditLogError('UNKNOWN_LOG', `there is no log ${JSON.stringify(key)}`, { parameter: 'logs' })
 
-/** The error with the name of the log. Aborts stay as they are. */
+/** Returns the error with the key of the log in its message. Aborts are returned unchanged. */
 export function inLog(key: string, error: unknown): unknown {
   if (!(error instanceof AuditLogError) || error.code === 'ABORTED') return error
   const { code, message, parameter, pointer, suggestion } = error
@@ -95,7 +98,7 @@ async function* allKeys(
   }
 }
 
-/** The given keys in groups. Each key is known to have a log. */
+/** The given keys in groups. Throws `UNKNOWN_LOG` for a key without a log. */
 async function* givenKeys(
   { stores }: LogsContext,
   given: Iterable<string>,
@@ -127,7 +130,7 @@ export async function* groupsOf(
     }))
 }
 
-/** All of the logs. */
+/** The logs of all groups in one list. */
 export async function namedLogs(
   context: LogsContext,
   options: LogsOptions,
@@ -138,14 +141,17 @@ export async function namedLogs(
   return all
 }
 
-/** The results for each log of a group, in order. If one fails, so does the whole, with the name of the log; the others are aborted. */
+/**
+ * Calls `act` for each log of a group. Resolves to the results in order. If one call fails, the others are aborted,
+ * and the error names the log.
+ */
 export async function forEachLog<Log extends NamedLog, Result>(
   group: readonly Log[],
   signal: AbortSignal | undefined,
   act: (log: Log, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result[]> {
   const stop = new AbortController()
-  // Each log listens to it.
+  // Every log of the group listens to this signal.
   setMaxListeners(0, stop.signal)
   const onAbort = (): void => stop.abort(signal!.reason)
   if (signal?.aborted) onAbort()
@@ -166,7 +172,10 @@ export async function forEachLog<Log extends NamedLog, Result>(
   }
 }
 
-/** The results for each of the logs, in order; reads one group after the other. Rejects as {@link forEachLog} does. */
+/**
+ * Calls `act` for each of the logs, one group after another. Resolves to the results in order. Rejects as {@link
+ * forEachLog} does.
+ */
 export async function inGroups<Log extends NamedLog, Result>(
   named: readonly Log[],
   signal: AbortSignal | undefined,

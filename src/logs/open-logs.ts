@@ -14,11 +14,11 @@ interface Entry<Log> {
   readonly key: string
   readonly log: Log
   readonly stored: ReopenedStore
-  /** Delivers events while the store is open. */
+  /** The deliveries of the log while its store is open. */
   background: Closable | undefined
   /** Number of tasks that work on it in the background. */
   tasks: number
-  /** While it is being closed. */
+  /** Set while the log is being closed. */
   releasing: Promise<void> | undefined
 }
 
@@ -30,21 +30,21 @@ export interface OpenLogsOptions<Log> {
   readonly maxOpen: number
   /** A log that is not in use for this long is closed. */
   readonly idleMs: number
-  /** `store` stays usable; closing it ends the log. */
+  /** Creates the object of a log. `store` stays usable. Closing `store` ends the log. */
   readonly create: (key: string, store: EventStore) => Log
-  /** True if a log is kept even if nothing refers to it. */
+  /** True if a log is kept in memory even if nothing refers to it. */
   readonly keepsAll: boolean
-  /** Starts what runs while a log is open. */
+  /** Starts the background work of an open log. */
   readonly startBackground: (key: string, store: EventStore) => Closable | undefined
 }
 
-/** How often idle logs are looked for, as a part of `idleMs`. */
+/** Number of checks for idle logs within `idleMs`. */
 const CHECKS = 4
 
 /** The logs of a process. Only logs in use are open. */
 export class OpenLogs<Log extends Closable> {
   readonly #options: OpenLogsOptions<Log>
-  /** A log that is not open is kept only as long as its user keeps it. */
+  /** All logs that are in memory. This map does not keep a closed log in memory. */
   readonly #known = new Map<string, WeakRef<Entry<Log>>>()
   readonly #kept = new Set<Entry<Log>>()
   /** The open logs, the least recently used first. */
@@ -53,7 +53,7 @@ export class OpenLogs<Log extends Closable> {
     if (!this.#known.get(key)?.deref()) this.#known.delete(key)
   })
   #isClosed = false
-  /** One for all logs. */
+  /** One timer for all logs. */
   readonly #timer = createOneTimer(() => this.#look())
 
   constructor(options: OpenLogsOptions<Log>) {
@@ -65,14 +65,20 @@ export class OpenLogs<Log extends Closable> {
     return this.#open.size
   }
 
-  /** The log with this key, the same object while anything refers to it. Throws what `open` of the stores throws, and `CLOSED`. */
+  /**
+   * Returns the log with this key. Returns the same object while anything refers to it. Throws errors of opening the
+   * store, and `CLOSED`.
+   */
   get(key: string): Log {
     const { log, stored } = this.#entryOf(key)
     stored.noteUse()
     return log
   }
 
-  /** Opens the log and calls `work` with its store, which does not count as use. Then closes the log if nothing uses it. */
+  /**
+   * Opens the log and calls `work` with its store. This does not count as use. Afterwards closes the log if nothing
+   * uses it.
+   */
   async inBackground(key: string, work: (store: EventStore) => Promise<void>): Promise<void> {
     const entry = this.#entryOf(key)
     const { stored } = entry
@@ -150,7 +156,7 @@ export class OpenLogs<Log extends Closable> {
     entry.background ??= this.#options.startBackground(entry.key, entry.stored.background)
   }
 
-  /** Closes the store unless it is used again meanwhile. */
+  /** Closes the store unless it is used again before. */
   #release(entry: Entry<Log>): Promise<void> {
     const end = async (): Promise<void> => {
       const { stored, background } = entry

@@ -23,18 +23,20 @@ export const LOGS_PAGES_OPTIONS: OptionNames<LogsPagesOptions> = {
   lazy: true,
 }
 
-/** Bounds the events that are read ahead of all logs together, and the number read of a log at once. */
+/** Maximum number of events that are read ahead, of all logs together. */
 const MAX_BUFFERED = 20_000
+
+/** Minimum number of events that one query reads. */
 const MIN_READ = 10
 
 /** The next events of one log, in the order of the pages. */
 interface Source {
   readonly key: string
   readonly read: (options: ListOptions) => Promise<void>
-  /** The next event; `undefined` if it has to be read first, or there is none. */
+  /** The next event; `undefined` if no event is left or `read` must be called first. */
   head(): AuditEvent | undefined
   advance(): void
-  /** True if there is nothing to read. */
+  /** True if no event is left. */
   isOver(): boolean
 }
 
@@ -71,7 +73,7 @@ function createSource(
   }
 }
 
-/** A heap of the sources that have a next event, with the one whose event is next on top. */
+/** A heap of the sources that have a next event. The top source has the event that comes first. */
 function createHeap(isBefore: (left: Source, right: Source) => boolean) {
   const heap: Source[] = []
   const swap = (a: number, b: number): void => {
@@ -100,7 +102,7 @@ function createHeap(isBefore: (left: Source, right: Source) => boolean) {
         at = parent
       }
     },
-    /** To be called when the next event of the top has changed. */
+    /** Restores the order after the top source has advanced. */
     sink,
     removeTop(): void {
       const last = heap.pop()!
@@ -174,8 +176,8 @@ async function advance(source: Source, options: ListOptions): Promise<void> {
 }
 
 /**
- * All matching events of the logs, as `pages` of a log: without sorts the newest page first, each with its oldest event
- * first; with the sort `created_at asc` the oldest page first.
+ * All matching events of the logs, in the order of `pages`: without sorts the newest page comes first, with the sort
+ * `created_at asc` the oldest page. Each page has its oldest event first.
  */
 export async function* pagesAcross(
   context: LogsContext,

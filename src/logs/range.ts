@@ -3,17 +3,17 @@ import { parsePlaces } from './cursor.js'
 import { type BoundOf, LOGS_OPTIONS, type LogsOptions } from './named-logs.js'
 import type { OptionNames } from '../options.js'
 
-/** Which events of the logs a call reads. */
+/** Selection of the events that a call reads. */
 export interface LogsUntilOptions extends LogsOptions {
-  /** Only events up to this cursor, such as one that `AuditLogs.cursor` returned. @default all */
+  /** Includes only events up to this cursor, such as a cursor of `AuditLogs.cursor`. @default all */
   readonly until?: string | undefined
 }
 
 export const LOGS_UNTIL_OPTIONS: OptionNames<LogsUntilOptions> = { ...LOGS_OPTIONS, until: true }
 
-/** Which events of the logs a call reads. */
+/** Selection of the events that a call reads. */
 export interface LogsRangeOptions extends LogsUntilOptions {
-  /** Only events after this cursor. @default all */
+  /** Includes only events after this cursor. @default all */
   readonly cursor?: string | undefined
 }
 

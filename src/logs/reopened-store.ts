@@ -9,7 +9,7 @@ import type { EventStore } from '../store/store.js'
 
 export interface ReopenedStoreOptions {
   readonly key: string
-  /** Opens the store, also again while the last one is being closed. May throw. */
+  /** Opens the store. May be called while the previous store is still closing. May throw. */
   readonly open: () => EventStore
   /** Called after the store was opened. */
   readonly onOpened: () => void
@@ -58,7 +58,7 @@ type AnyCall = (...values: unknown[]) => Promise<unknown>
 interface Attached<Handler> {
   add(handler: Handler): () => void
   attach(store: EventStore): void
-  /** The store is closed, and no reference to it may keep its memory. */
+  /** Removes all references to a closed store, so that its memory can be freed. */
   forget(): void
 }
 
@@ -87,13 +87,13 @@ function createAttached<Handler>(
   }
 }
 
-/** The open live events of this process, by the results of the calls that open and close them. */
+/** The ids of the open live events of this process, from the results of the calls that open and close events. */
 function createLiveIds() {
   const open = new Set<string>()
   return {
     size: () => open.size,
     delete: (id: string): boolean => open.delete(id),
-    /** Adds the events that the live ones of the drafts have become. */
+    /** Adds the stored events whose drafts are live. */
     addFrom(
       drafts: Parameters<EventStore['append']>[0],
       stored: Awaited<ReturnType<EventStore['append']>>,
@@ -105,12 +105,15 @@ function createLiveIds() {
   }
 }
 
-/** Among many logs some have had no event for long: that says nothing about the clock when their stores are opened. */
+/**
+ * True if the doubt is reported. Doubts at the start are not: a log without events for a long time is usual among many
+ * logs.
+ */
 const isJump = ({ reason }: ClockDoubt): boolean => reason === 'jump'
 
 /** The store of one log. It is closed while it is not used, and the next call opens it again. */
 export class ReopenedStore {
-  /** Its user never needs to open it. */
+  /** The store for the host. Its calls open the store. */
   readonly store: EventStore
   /** The same store for work that does not count as use. Its `close` has no effect. */
   readonly background: EventStore
@@ -123,7 +126,7 @@ export class ReopenedStore {
   #lastUsed = -Infinity
   #look = (): void => {}
   #closed: Promise<void> | undefined
-  /** The stores that were opened before are being closed. */
+  /** Resolves when all previous stores are closed. */
   #releasing: Promise<void> = Promise.resolve()
   readonly #live = createLiveIds()
   readonly #hints: Attached<Hint>
@@ -134,7 +137,7 @@ export class ReopenedStore {
     return [this.#hints, this.#damages, this.#doubts]
   }
 
-  /** Opens the store, to learn which methods it has. Throws what `open` throws. */
+  /** Opens the store, to find out its methods. Rethrows errors of `open`. */
   constructor(options: ReopenedStoreOptions) {
     this.#options = options
     const current = (): EventStore | undefined => this.#current
@@ -162,7 +165,7 @@ export class ReopenedStore {
     this.#acquire()
   }
 
-  /** To be called from time to time while the store is open. */
+  /** Runs the periodic checks of the store. Called regularly while the store is open. */
   look(): void {
     this.#look()
   }
@@ -172,14 +175,14 @@ export class ReopenedStore {
     this.#options.onUsed()
   }
 
-  /** Calls are in progress, something watches the store, or it has open live events of this process. */
+  /** True while calls are in progress, something watches the store, or it has open live events of this process. */
   isInUse(): boolean {
     if (this.#inFlight > 0 || this.#watchers > 0) return true
-    // The process sends heartbeats for its live events. Without them, the store closes them.
+    // Live events need the heartbeats of this process: without them, the store closes the events.
     return this.#live.size() > 0 && performance.now() - this.#lastUsed < TIMES.work.timeoutMs
   }
 
-  /** When it was last in use, as `performance.now()` counts. */
+  /** The time of the last use, as `performance.now()` counts. */
   lastUsed(): number {
     return this.#lastUsed
   }
@@ -214,7 +217,7 @@ export class ReopenedStore {
     return opened
   }
 
-  /** Calls synchronously: `enlist` must have issued its statement when it returns. */
+  /** Runs the call synchronously, because `enlist` must issue its statement before it returns. */
   async #use<Result>(call: (store: EventStore) => Promise<Result>): Promise<Result> {
     this.#inFlight += 1
     try {
@@ -284,21 +287,21 @@ export class ReopenedStore {
   ): Pick<EventStore, 'append' | 'changeLive' | 'closeLive'> {
     const live = this.#live
     return {
-      append: (drafts, given) =>
+      append: (drafts, options) =>
         use(async (store) => {
-          const stored = await store.append(drafts, given)
+          const stored = await store.append(drafts, options)
           live.addFrom(drafts, stored)
           return stored
         }),
-      changeLive: (id, change, given) =>
+      changeLive: (id, change, options) =>
         use(async (store) => {
-          const isOpen = await store.changeLive(id, change, given)
+          const isOpen = await store.changeLive(id, change, options)
           if (!isOpen) live.delete(id)
           return isOpen
         }),
-      closeLive: (id, change, given) =>
+      closeLive: (id, change, options) =>
         use(async (store) => {
-          const event = await store.closeLive(id, change, given)
+          const event = await store.closeLive(id, change, options)
           live.delete(id)
           return event
         }),

@@ -5,7 +5,7 @@ import type { LogStores } from '../store/log-stores.js'
 
 export interface RoundsOptions {
   readonly stores: Pick<LogStores, 'keys'>
-  /** Time from the start of a round to the start of the next, at least. */
+  /** Minimum time from the start of a round to the start of the next. */
   readonly everyMs: number
   /** Works on one log. */
   readonly turn: (key: string, signal: AbortSignal) => Promise<void>
@@ -13,14 +13,18 @@ export interface RoundsOptions {
 }
 
 const KEYS_PAGE = 100
-/** The pause after a turn, as a multiple of its time: so the rounds take at most a fifth of the time. */
+/**
+ * Length of the pause after a turn, as a multiple of the turn's duration. So the turns take at most a fifth of the
+ * time.
+ */
 const REST = 4
-/** Before the first round. */
+/** The pause before the first round. */
 const FIRST_MS = 1000
 
 /**
- * Gives each existing log a turn, one after the other, again and again: one timer for all logs, whatever their number. A turn that
- * fails does not stop the round. Returns a function that stops the rounds and resolves when the current turn has ended.
+ * Gives each existing log a turn, one after another, in repeated rounds. Needs one timer for any number of logs. A
+ * failed turn does not stop the round. Returns a function that stops the rounds and resolves when the current turn
+ * has ended.
  */
 export function startRounds({
   stores,

@@ -26,11 +26,14 @@ import { mergePages } from './pages-across.js'
 import type { OptionNames } from '../options.js'
 
 export interface LogsTailOptions extends LogsOptions {
-  /** Deliver the events after this cursor, which a tail or a list with the sort `created_at asc` has given. @default the time of the call */
+  /**
+   * Delivers the events after this cursor, which a tail or a list with the sort `created_at asc` has returned.
+   * @default the time of the call
+   */
   readonly cursor?: string | undefined
   /**
-   * In place of a cursor: deliver the events after this `created_at`. Of a log whose newest event is older, the events after that
-   * one. @default the time of the call
+   * Alternative to a cursor: delivers the events after this `created_at`. If the newest event of a log is older,
+   * events after that event are delivered. @default the time of the call
    */
   readonly after?: string | undefined
 }
@@ -41,26 +44,26 @@ export const LOGS_TAIL_OPTIONS: OptionNames<LogsTailOptions> = {
   after: true,
 }
 
-/** Up to this many logs are followed each by itself, and stay open. More are read in turns. */
+/** Up to this many logs have a reader each, and stay open. More logs are read in turns. */
 export const MAX_FOLLOWED = 100
 
-/** How long to wait before reading many logs anew, in addition to a time for each of them. */
+/** Length of the pause before many logs are read again: a fixed time, and a time for each log. */
 const ROUND_MS = 1000
 const ROUND_MS_PER_LOG = 5
-/** How often to look for new logs. */
+/** The pause between two looks for new logs. */
 const KEYS_MS = 5000
-/** Events of one log that are read at once in turns. */
+/** Number of events of one log that are read in one turn. */
 const TURN_SIZE = 200
 
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
 /** A tail whose start is known. */
 export interface OpenLogsTail {
-  /** To be called with each event that the reader has received, in the order of the batches. */
+  /** Notes that the reader has received an event. Must be called for each event, in the order of the batches. */
   received(event: LogEvent): void
-  /** Continues after the received events. */
+  /** The cursor after the received events. */
   cursor(): string
-  /** Each batch in the order of the places; the events of a log in the order of `created_at`. */
+  /** Each batch is in the order of the places. The events of a log are in the order of `created_at`. */
   readonly batches: AsyncGenerator<readonly LogEvent[], void, void>
 }
 
@@ -68,7 +71,7 @@ interface Followed extends NamedLog {
   readonly filter: KeyedFilter
 }
 
-/** How far each log has been read, by `created_at`. */
+/** Progress in each log, as the `created_at` of the last event read. */
 type Reached = Map<string, string>
 
 const byPlace = (left: LogEvent, right: LogEvent): number =>
@@ -77,7 +80,7 @@ const byPlace = (left: LogEvent, right: LogEvent): number =>
     { log: right.log, created_at: right.event.created_at },
   )
 
-/** Batches of several sources. Each source continues once its batch has been taken. */
+/** Merges the batches of several sources. Each source continues once its batch has been taken. */
 function createMerger(signal: AbortSignal) {
   let waiting: { readonly key: string; readonly events: readonly AuditEvent[] }[] = []
   let onTaken: (() => void)[] = []
@@ -104,7 +107,7 @@ function createMerger(signal: AbortSignal) {
       pump(key, batches).catch((error: unknown) => fail(inLog(key, error)))
     },
     fail,
-    /** The batches that are there, merged; waits for one. Empty once the signal aborts. */
+    /** Returns all batches that have arrived, merged. Waits for the first batch. Empty once the signal aborts. */
     async next(): Promise<readonly LogEvent[]> {
       if (waiting.length === 0 && !failure && !signal.aborted)
         await new Promise<void>((resolve) => (wake = resolve))
@@ -121,7 +124,7 @@ function createMerger(signal: AbortSignal) {
   }
 }
 
-/** The matching events of one log after a cursor, through the session that all its tails share. */
+/** The matching events of one log after a cursor. All tails of the log share the session. */
 async function* followLog(
   { log, filter }: Followed,
   after: string,
@@ -131,7 +134,7 @@ async function* followLog(
   yield* await shared.read(eventsView(filter, shared), { after, signal })
 }
 
-/** The logs that a tail follows: the given logs, and logs that appear later if all are wanted. */
+/** The logs of a tail: the given logs, or all logs, also if they are created later. */
 interface Following {
   readonly context: LogsContext
   readonly options: LogsOptions
@@ -141,7 +144,7 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-/** The logs that did not exist when the tail last looked. They are followed from their beginning. */
+/** The logs that did not exist at the last check. They are followed from their beginning. */
 async function findNew({
   context,
   options,
@@ -177,7 +180,7 @@ async function* followEach(following: Following): AsyncGenerator<readonly LogEve
   }
 }
 
-/** The next events of a log in its turn; none if the store fails in a way that may pass. */
+/** The next events of a log in its turn. Nothing if the store fails in a way that may pass. */
 async function readTurn(
   { key, log, filter }: Followed,
   reached: Reached,
@@ -195,7 +198,7 @@ async function readTurn(
   return { events: found.events.map((event) => ({ log: key, event })), hasMore: found.hasMore }
 }
 
-/** Reads many logs in groups, again and again. */
+/** Reads many logs in groups, in repeated rounds. */
 async function* followInTurns(
   following: Following,
 ): AsyncGenerator<readonly LogEvent[], void, void> {
@@ -248,7 +251,7 @@ export async function openTail(
 ): Promise<OpenLogsTail> {
   const { cursor, after, signal } = options
   throwIfAborted(signal)
-  // Each log listens to it.
+  // Every followed log listens to this signal.
   setMaxListeners(0, signal)
   const { where } = readFilter(query)
   const places = cursor === undefined ? undefined : parsePlaces(cursor)
@@ -282,7 +285,7 @@ export async function openTail(
 const earlier = (start: string, after: string | undefined): string =>
   after !== undefined && after < start ? after : start
 
-/** The cursor of a reader that has all events of the logs that are visible at the time of the call. */
+/** The cursor of a reader that has all events visible at the time of the call. */
 export async function currentCursor(context: LogsContext, options: LogsOptions): Promise<string> {
   const named = await namedLogs(context, options)
   const starts = await readStarts(named, options.signal)
@@ -300,7 +303,7 @@ async function readStarts(
   return new Map(cursors.map((cursor, i) => [named[i]!.key, cursor]))
 }
 
-/** The newest event of each log that the reader may see: cursors reveal no other times. */
+/** The newest visible event of each log. Cursors must reveal no other times. */
 async function visiblePlaces(
   named: readonly NamedLog[],
   starts: Reached,

@@ -12,7 +12,7 @@ import type { CellValue, ColumnSource, SchemaElement } from './library.js'
 /** A column of a Parquet file. */
 export interface Column extends Pick<ColumnSource, 'encoding'> {
   readonly element: SchemaElement
-  /** Texts that take most of the file, compressed in threads. Never null. */
+  /** True for texts that take most of the file. They are compressed in threads, and are never null. */
   readonly isLarge?: true
   /** The value for an event if reading it takes little work, otherwise the work. */
   readonly cell: (item: EventOfLog) => CellValue | Steps<CellValue>
@@ -65,7 +65,8 @@ const ownColumns = ({ types, customTypes }: DescribedTypes): readonly Column[] =
   { element: optional('source', TEXT), cell: ({ event }) => event.source },
   { element: required('system', { type: 'BOOLEAN' }), cell: ({ event }) => event.system },
   {
-    // Before all columns that read the attributes, which then would have to be serialized again.
+    // Comes before all columns that read the attributes. After a read, the attributes would have to be serialized
+    // again.
     element: required('attributes', JSON_TEXT),
     isLarge: true,
     cell: ({ event }) => attributesJson(event),
@@ -88,7 +89,7 @@ function attributeColumn(name: string): Column {
   }
 }
 
-/** The column with the key of the log. Attributes named `log` are frequent. */
+/** The column with the key of the log. It is not named `log`, because many events have an attribute of this name. */
 export const LOG_COLUMN = 'log_key'
 
 interface ColumnSettings extends DescribedTypes {
@@ -97,8 +98,8 @@ interface ColumnSettings extends DescribedTypes {
 }
 
 /**
- * The columns of a file: the same for every event, and one for each of the attributes. The first one is the key of the log, if the
- * events are of several logs. Throws `INVALID_OPTION`.
+ * The columns of a file: the same for every event, and one for each of the attributes. For events of several logs,
+ * the first column is the key of the log. Throws `INVALID_OPTION`.
  */
 export function parquetColumns({
   columns: attributes = [],

@@ -11,7 +11,7 @@ import {
 } from './library.js'
 import { createPlainPages, type PlainPage } from './plain-pages.js'
 
-/** A Parquet file whose bytes are taken while it is written. */
+/** A Parquet file whose bytes can be taken while it is written. */
 export interface ParquetFile {
   /** Adds the cell of a column to the row group, and returns its size. */
   add(column: number, cell: CellValue): number
@@ -23,10 +23,10 @@ export interface ParquetFile {
   finish(): Uint8Array
 }
 
-// Of a column, before compression.
+// Bytes of a page of a column, before compression.
 const PAGE_BYTES = 1_048_576
 
-/** Higher levels take far more time and save little: attributes mostly repeat their names. */
+/** Higher levels take far more time and save little, because attributes mostly repeat their names. */
 const COMPRESSION = { level: 4 }
 
 const compress: Compressor = (bytes) => gzipSync(bytes, COMPRESSION)
@@ -37,7 +37,7 @@ interface Output {
   readonly file: FileWriter
 }
 
-/** Collects the cells of a column, and writes them as a row group of their own. */
+/** Collects the cells of a column. Writes them as a separate row group. */
 interface ColumnWriter {
   add(cell: CellValue): number
   write(output: Output): void | Promise<void>
@@ -72,7 +72,7 @@ function libraryColumn({ element, encoding }: Column): ColumnWriter {
   }
 }
 
-// Types of Thrift's compact protocol, as the first byte of a field one or five ids after the one before.
+// Types of Thrift's compact protocol: the first byte of a field whose id exceeds the previous id by one or five.
 const NEXT_I32 = 0x15
 const FIFTH_NEXT_STRUCT = 0x5c
 const STOP = 0
@@ -98,8 +98,8 @@ function writePageHeader(bytes: ByteWriter, { rows, size, bytes: compressed }: P
 }
 
 /**
- * Writes texts as they are. The library would keep each of them as an object until the row group ends, and compress them in this
- * thread.
+ * Writes texts without the library's conversion. The library would keep each text as an object until the row group
+ * ends, and compress it in this thread.
  */
 function largeColumn({ element: { name } }: Column): ColumnWriter {
   const pages = createPlainPages(PAGE_BYTES, COMPRESSION)
@@ -136,7 +136,7 @@ function largeColumn({ element: { name } }: Column): ColumnWriter {
   }
 }
 
-/** Combines the row groups that writing columns one by one has made. */
+/** Combines row groups of one column each. */
 function joinGroups(parts: readonly RowGroup[]): RowGroup {
   const sum = (sizes: readonly bigint[]): bigint => sizes.reduce((total, size) => total + size, 0n)
   return {

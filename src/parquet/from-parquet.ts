@@ -15,7 +15,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && decoder.decode(bytes)
 
-/** By default, hyparquet makes dates of times, which have no microseconds. */
+/** By default, hyparquet converts times to dates, which have no microseconds. */
 const PARSERS = {
   timestampFromMicroseconds: (time: bigint) => formatTimestamp(Number(time)),
   timestampFromMilliseconds: (time: bigint) => formatTimestamp(Number(time * 1000n)),
@@ -28,7 +28,7 @@ const COMPRESSORS = { GZIP: (bytes: Uint8Array): Uint8Array => gunzipSync(bytes)
 
 const PAGE_ROWS = 1000
 
-/** An event with the members in the order in which they are listed. What is wrong in it, the import of events reports. */
+/** Converts a row to an event, with the members in their documented order. The import of events checks it. */
 function toEvent({ id, created_at, username, system, type, source, attributes }: Row): AuditEvent {
   return {
     id,

@@ -1,6 +1,9 @@
 import { loadPackage } from '../store/packages.js'
 
-/* The parts of the optional packages hyparquet-writer and hyparquet that are used. Their own types would be needed to compile against this package. */
+/*
+ * The parts of the optional packages hyparquet-writer and hyparquet that Daybook uses. With their own types, programs
+ * that use Daybook would not compile without these packages.
+ */
 
 /** An element of a Parquet schema. */
 export interface SchemaElement {
@@ -23,7 +26,7 @@ export interface ColumnSource {
   readonly offsetIndex?: boolean
 }
 
-/** The bytes written; `index` is the end in the buffer. It may be set back. */
+/** The bytes written. `index` is the end in the buffer, and may be set back. */
 export interface ByteWriter {
   index: number
   /** The number of all bytes written. */

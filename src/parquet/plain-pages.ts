@@ -24,8 +24,8 @@ const MAX_UNIT_BYTES = 3
 const compress = promisify(gzip)
 
 /**
- * Pages of about `pageBytes` before compression; a larger text has one of its own. Their memory is used again, because the garbage
- * collector would free it late.
+ * Pages of about `pageBytes` before compression. A larger text gets a separate page. Their memory is reused, because
+ * the garbage collector would free it late.
  */
 export function createPlainPages(pageBytes: number, compression: { level: number }): PlainPages {
   const free: Buffer[] = []

@@ -26,8 +26,8 @@ export function openParquet(options: ItemOptions): (pages: Pages<EventOfLog>) =>
 }
 
 /**
- * The events as the bytes of a Parquet file: `toParquet(audit.pages('filter[sorts]=created_at asc'), audit)`. The memory does not
- * grow with the events but for some hundred bytes of each row group. Throws `MISSING_DEPENDENCY` without the package
+ * The events as the bytes of a Parquet file: `toParquet(audit.pages('filter[sorts]=created_at asc'), audit)`. The
+ * memory grows only by some hundred bytes for each row group. Throws `MISSING_DEPENDENCY` without the package
  * hyparquet-writer, `INVALID_OPTION`, and the errors of the pages.
  */
 export const toParquet = (pages: Pages<AuditEvent>, options: ParquetOptions = {}): Bytes =>

@@ -9,11 +9,11 @@ import { createFile } from './file.js'
 import type { CellValue } from './library.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
-/** When a row group ends. */
+/** Limits at which a row group ends. */
 export interface RowGroupLimits {
   /** @default 5000 */
   readonly rows?: number | undefined
-  /** Of the texts and attributes in it, before compression. @default 8 MiB */
+  /** Bytes of the texts and attributes of a row group, before compression. @default 8 MiB */
   readonly bytes?: number | undefined
 }
 

@@ -11,13 +11,13 @@ import {
   withFacts,
 } from './preset.js'
 
-/** An action of a service, and the sentences about it without a reason: English, German. */
+/** An action of a service, with its sentences without a reason: English, German. */
 type Row = readonly [action: string, en: string, de: string]
 
 /** The place of a request parameter, as a name. */
 const p = (name: string): string => `**{requestParameters_${name}}**`
 
-/** Sentences of the actions that audits ask for most. Others name the action. */
+/** Sentences of the most important actions. The sentences of other actions contain the name of the action. */
 const ROWS: readonly Row[] = [
   ['signin:ConsoleLogin', 'signed in to the console', 'meldete sich an der Konsole an'],
   ['signin:SwitchRole', 'switched roles in the console', 'wechselte in der Konsole die Rolle'],
@@ -155,7 +155,10 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-/** The first form that fits: the failure, the action by its own words, the action by its name. */
+/**
+ * Templates of an action. The first template that fits applies: the failure, the sentence of the action, the name of
+ * the action.
+ */
 const sentenceOf = (forms: readonly string[]): string => `[${forms.join('|')}][ ({awsRegion})]`
 
 const EN = '**{eventName}**[ of {eventSource}]'
@@ -179,13 +182,13 @@ function definition(...own: readonly [en: string, de: string] | readonly []): Cu
 
 const SERVICE = /^([\w-]+)\.amazonaws\.com$/
 
-/** The name at the end of an ARN of a user or of a session, which follows the path of the user or the role. */
+/** The name at the end of the ARN of a user or a session, after the path of the user or the role. */
 const NAME_IN_ARN = /:(?:user|federated-user|assumed-role)\/(?:.*\/)?([^/]+)$/
-/** The name of a session follows the id of the role or of the account that began it. */
+/** The name of a session, after the id of the role or of the account that began it. */
 const NAME_IN_PRINCIPAL = /^[^:]+:(.+)$/
-/** The session of a machine: its role says more. */
+/** The name of a session that a machine began. The role says more. */
 const INSTANCE = /^i-[0-9a-f]{8,17}$/
-/** Instead of a name that may be a password, typed into the wrong field. */
+/** Stands in records for a user name that may be a password typed into the wrong field. */
 const HIDDEN = 'HIDDEN_DUE_TO_SECURITY_REASONS'
 
 function nameIn(value: JsonValue | undefined, pattern: RegExp): string | undefined {

@@ -17,7 +17,7 @@ const ACTIONS = ['create', 'update', 'delete', 'access'] as const
 
 const MAX_CHANGES = 100
 
-/** The row of an entry: itself, or of the form that the serializers of Django write. */
+/** Returns the fields of an entry, also from the form of Django's serializers. */
 function rowOf(record: JsonObject): JsonObject | undefined {
   const { model, pk = null, fields } = record
   if (model === undefined) return record

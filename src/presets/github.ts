@@ -4,7 +4,10 @@ import { addressIn, type Preset, type PresetEvent, textIn, timeIn, withFacts } f
 
 const [ORG, REPO, USER, TEAM] = ['**{org}**', '**{repo}**', '**{user}**', '**{team}**']
 
-/** Sentences of the actions that audits ask for most: English, German. Others name the action. */
+/**
+ * Sentences of the most important actions: English, German. The sentences of other actions contain the name of the
+ * action.
+ */
 const ROWS: readonly (readonly [action: string, en: string, de: string])[] = [
   ['repo:create', `created repository ${REPO}`, `legte das Repository ${REPO} an`],
   ['repo:destroy', `deleted repository ${REPO}`, `löschte das Repository ${REPO}`],
@@ -68,7 +71,7 @@ const ROWS: readonly (readonly [action: string, en: string, de: string])[] = [
   ['git:push', `pushed to ${REPO}`, `übertrug Änderungen an ${REPO}`],
 ]
 
-/** The action by its own words, or by its name. */
+/** The definition of a type, with the sentence of the action or with its name. */
 function definition(...own: readonly [en: string, de: string] | readonly []): CustomTypeDefinition {
   const [en, de] = own
   const place = `[ in ${REPO}| in ${ORG}]`
@@ -96,9 +99,9 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
 }
 
 /**
- * Entries of the audit log of an organisation of GitHub, as its export in JSON, its stream and its REST API have them. The type is
- * `github:<category>:<operation>`, such as `github:repo:create`, and the user is the actor. Untried: written by the documentation
- * of GitHub.
+ * Entries of the audit log of an organisation on GitHub, from its JSON export, its stream or its REST API. The type
+ * is `github:<category>:<operation>`, such as `github:repo:create`, and the user is the actor. Untried: written by
+ * the documentation of GitHub.
  */
 export const github: Preset = {
   name: 'github',

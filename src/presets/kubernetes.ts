@@ -26,7 +26,7 @@ const VERBS: readonly (readonly [verb: string, en: string, de: string])[] = [
   ['deletecollection', `deleted all of ${PART}`, `löschte alles in ${PART}`],
 ]
 
-/** Requests that do more than their verbs say, and their sentences. */
+/** Requests that do more than their verbs suggest, with their sentences. */
 const SUBRESOURCES: readonly (readonly [subresource: string, en: string, de: string])[] = [
   ['pods/exec', `ran a command in ${OBJECT}`, `führte einen Befehl in ${OBJECT} aus`],
   ['pods/attach', `attached to ${OBJECT}`, `verband sich mit ${OBJECT}`],
@@ -37,7 +37,7 @@ const SUBRESOURCES: readonly (readonly [subresource: string, en: string, de: str
   ['serviceaccounts/token', `issued a token for ${OBJECT}`, `stellte ein Token für ${OBJECT} aus`],
 ]
 
-/** A request that has arrived, one that failed, and one that succeeded; then the same without a user. */
+/** Templates of a request that has arrived, has failed, and has succeeded; then the same without a user. */
 function definition(en: string, de: string): CustomTypeDefinition {
   const user = '**{impersonatedUser_username}**'
   const [asked, failed] = [
@@ -79,13 +79,13 @@ function objectOf(reference: JsonObject, address: string | undefined): string {
     textIn(reference[key]),
   )
   if (resource === undefined) return address?.split('?', 1)[0] || 'url'
-  // The reference of a namespace has its name in both.
+  // In references of namespaces, both members have the name.
   if (resource === 'namespaces' || namespace === undefined)
     return name === undefined ? resource : `${resource} ${name}`
   return name === undefined ? `${resource} in ${namespace}` : `${resource} ${namespace}/${name}`
 }
 
-/** The message of a response that failed, its reason, or its status. */
+/** The message of a failed response, else its reason, else its status. */
 function errorOf(status: JsonObject): string | undefined {
   const { code, message, reason } = status
   if (typeof code !== 'number' || code < 400) return undefined
@@ -115,10 +115,11 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
 }
 
 /**
- * Events of the audit log of Kubernetes, `audit.k8s.io/v1`, as the log backend of the API server writes them. The type is
- * `kubernetes:<resource>:<verb>`, such as `kubernetes:secrets:get` or `kubernetes:pods/exec:create`; requests of no resource are
- * `kubernetes:url:<verb>`. The user is the one that sent the request, also if it acts as another one. Each stage of a request is
- * an event, and the events of a request have the same `request_id`.
+ * Events of the audit log of Kubernetes, `audit.k8s.io/v1`, as the log backend of the API server writes them. The
+ * type is `kubernetes:<resource>:<verb>`, such as `kubernetes:secrets:get` or `kubernetes:pods/exec:create`; requests
+ * without a resource have `kubernetes:url:<verb>`. The user is the sender of the request, also if the request
+ * impersonates another user. Each stage of a request is an event, and the events of a request have the same
+ * `request_id`.
  */
 export const kubernetes: Preset = {
   name: 'kubernetes',

@@ -26,7 +26,7 @@ function changedIn(changes: JsonValue | undefined): string[] {
 
 const pointerTo = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** The changes as events have them; `undefined` for YAML, whose values are not read. */
+/** The changes in the form of events; `undefined` for YAML, whose values are not read. */
 function changesIn(changes: JsonValue | undefined): JsonObject[] | undefined {
   const found = Object.entries(parsedIn(changes)).slice(0, MAX_CHANGES)
   const pairs = found.filter((pair): pair is [string, JsonValue[]] => Array.isArray(pair[1]))
@@ -51,7 +51,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
   const item = idIn(record['item_id'])
   if (typeof kind !== 'string' || kind === '') return undefined
   if (typeof event !== 'string' || event === '' || item === undefined) return undefined
-  // Rails sets it with every change.
+  // Rails sets `updated_at` with every change.
   const changed = changedIn(changes).filter((name) => name !== 'updated_at')
   return {
     type: `papertrail:${kind}:${event}`,

@@ -12,22 +12,23 @@ export interface PresetEvent {
   /** The user, `null` if the record has none. */
   readonly username: string | null
   /**
-   * The whole record, and its main facts by the names that Daybook uses, where it has them: `occurred_at`, `error`, `request_id`,
-   * `remote_address`, and what its sentences need. A name that the record uses itself keeps the record's value. A member with the
-   * name of an own field of events is renamed as the log would rename it: `id` -> `attributes_id`.
+   * The whole record, with these facts added if the record has them: `occurred_at`, `error`, `request_id`,
+   * `remote_address`, and the values that the sentences need. A fact does not replace a member of the record with the
+   * same name. A member with the name of a field of events, such as `id`, gets the name that the log would give it:
+   * `attributes_id`.
    */
   readonly data: JsonObject
-  /** Identifies the record in its log: records with the same key are the same one. Missing if the record has no id. */
+  /** Identifies the record in its log. Missing if the record has no id. */
   readonly key?: string | undefined
 }
 
 /** Reads the records of another log, and describes the events made of them. */
 export interface Preset {
-  /** In commands and labels, such as `cloudtrail`. */
+  /** Name in commands and labels, such as `cloudtrail`. */
   readonly name: string
   /** True if no test reads records of the real software: the preset follows its documentation. */
   readonly isUntried?: true
-  /** For the option `customTypes` of `AuditLog`. */
+  /** Value for the option `customTypes` of `AuditLog`. */
   readonly customTypes: CustomTypes
   /** The event for a record, `undefined` if the record is not of this log. */
   readonly eventOf: (record: JsonObject) => PresetEvent | undefined
@@ -41,7 +42,7 @@ export const objectIn = (value: JsonValue | undefined): JsonObject =>
     ? value
     : {}
 
-/** A text that says something: not empty, and not the dash that some logs write instead. */
+/** The text, unless it is empty or a dash, which some logs write for a missing value. */
 export const textIn = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value !== '-' ? value : undefined
 
@@ -49,13 +50,13 @@ export const textIn = (value: JsonValue | undefined): string | undefined =>
 export const addressIn = (value: JsonValue | undefined): string | undefined =>
   normalAddress(value) || undefined
 
-/** A text that says something, or a number as text. */
+/** A number as text; other values as {@link textIn}. */
 export function idIn(value: unknown): string | undefined {
   if (value instanceof NumberText) return value.text
   return typeof value === 'number' ? String(value) : textIn(value as JsonValue | undefined)
 }
 
-/** The object, or the object whose JSON text it is; without members if it is neither. */
+/** Returns an object unchanged, and the object of a JSON text. Returns an empty object for anything else. */
 export function parsedIn(value: JsonValue | undefined): JsonObject {
   if (typeof value !== 'string' || !value.startsWith('{')) return objectIn(value)
   try {
@@ -65,13 +66,13 @@ export function parsedIn(value: JsonValue | undefined): JsonObject {
   }
 }
 
-/** The time of a record as events have it, see {@link readForeignTime}; without an offset it is UTC. */
+/** The time of a record in the format of events, see {@link readForeignTime}. A time without an offset is UTC. */
 export function timeIn(value: JsonValue | undefined): string | undefined {
   const time = readForeignTime(value)
   return time === undefined ? undefined : formatTimestamp(time)
 }
 
-/** A key of the parts; `undefined` if one is missing. */
+/** A key made of the parts; `undefined` if a part is missing. */
 export const keyOf = (...parts: readonly (string | undefined)[]): string | undefined =>
   parts.includes(undefined) ? undefined : parts.join(' ')
 

@@ -33,8 +33,8 @@ const mountOf = (path: string): string =>
   path.split('/', path.startsWith('auth/') ? 2 : 1).join('/')
 
 /**
- * The error of the record, or that of the answer of a backend: its data have no other member. A secret whose only member is named `error`
- * looks the same.
+ * The error of the record, or of a backend's answer whose data has no other member. A secret whose only member is
+ * named `error` cannot be distinguished.
  */
 function errorOf(record: JsonObject): string | undefined {
   const data = objectIn(objectIn(record['response'])['data'])
@@ -53,7 +53,7 @@ function eventOf(record: JsonObject): PresetEvent | undefined {
   const action = operation === 'update' && LOGIN.test(path) ? 'login' : operation
   return {
     type: `vault:${mountOf(path)}:${action}`,
-    // Of a login that succeeded, it is the name of the new token.
+    // The record of a login that succeeded has the name of the new token here.
     username: textIn(objectIn(auth)['display_name']) ?? null,
     data: withFacts(record, {
       occurred_at: timeIn(time),

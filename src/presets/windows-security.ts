@@ -2,7 +2,7 @@ import type { CustomTypeDefinition, CustomTypes } from '../event/custom-types.js
 import type { JsonObject } from '../event/event.js'
 import { addressIn, type Preset, type PresetEvent, textIn, timeIn, withFacts } from './preset.js'
 
-/** An event id, and its sentences: English, German. */
+/** An event id, with its sentences: English, German. */
 type Row = readonly [id: string, en: string, de: string]
 
 /**
@@ -183,7 +183,7 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-/** Marks what Windows refused. */
+/** Marks refused operations. */
 const FAILED = {
   en: '[ ({EventType=AUDIT_FAILURE}refused)]',
   de: '[ ({EventType=AUDIT_FAILURE}abgewiesen)]',
@@ -200,7 +200,7 @@ const OTHER = definition(
   '| Ereignis **{event_code}**[: {Category}][ auf {Hostname}]',
 )
 
-/** Channels that have a short name of their own in the field. */
+/** Short names of channels, as practitioners use them. */
 const CHANNELS: Readonly<Record<string, string>> = {
   'Microsoft-Windows-Sysmon/Operational': 'sysmon',
   'Microsoft-Windows-PowerShell/Operational': 'powershell',
@@ -214,7 +214,7 @@ const channelName = (channel: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-+|-+$/g, '')
 
-/** Events whose subject is the account that logs on or off, not the one that reports it. */
+/** Events about a logon or logoff of the target. The subject only reports it. */
 const OF_TARGET: ReadonlySet<string> = new Set(['4624', '4627', '4634', '4647', '4768', '4769'])
 
 /** The name of the account without its domain: `pgustavo@THESHIRE.LOCAL` -> `pgustavo`. */

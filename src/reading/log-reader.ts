@@ -64,7 +64,7 @@ import {
   type Tails,
 } from '../tail/tails.js'
 
-/** The methods of a log that read its events, and that check and rebuild what reading relies on. */
+/** The methods of a log that read its events, and that check and rebuild the index. */
 export class LogReader {
   readonly store: EventStore
   /** The link attributes: the option `links`. */
@@ -85,9 +85,9 @@ export class LogReader {
   }
 
   /**
-   * The matching events, at most `limit` (default 10, maximum 1000): without sorts the newest ones,
-   * oldest first; with sorts the first ones in that order. Rejects with the codes of `parseQuery`,
-   * `QUERY_TIMEOUT` after the store's `queryTimeoutMs`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * Lists at most `limit` matching events (default 10, maximum 1000). Without sorts, these are the newest events,
+   * oldest first; with sorts, the first events in that order. Rejects with the codes of `parseQuery`, `QUERY_TIMEOUT`
+   * after the store's `queryTimeoutMs`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async list(query?: QueryInput, options?: ListOptions): Promise<EventPage> {
     checkOptions(options, LIST_OPTIONS, 'list')
@@ -96,8 +96,8 @@ export class LogReader {
   }
 
   /**
-   * How `list` answers the query: the steps, the events that each of them read, and the time. Runs the
-   * query as `list` does, and also asks the store for details. Rejects as `list` does.
+   * Runs the query as `list` does, and returns the steps, the number of events that each step read, and the time.
+   * Also requests details from the store. Rejects as `list` does.
    */
   async explain(query?: QueryInput, options: ReadOptions = {}): Promise<QueryExplanation> {
     checkOptions(options, READ_OPTIONS, 'explain')
@@ -112,10 +112,9 @@ export class LogReader {
   }
 
   /**
-   * All matching events in pages of at most 1000, in constant memory. Without sorts the newest page
-   * comes first, and each page has its oldest event first; with the sort `created_at asc` the oldest
-   * page comes first. Other sorts reject with `INVALID_VALUE`. Events recorded meanwhile are left out,
-   * or come last.
+   * All matching events in pages of at most 1000, in constant memory. Without sorts the newest page comes first, with
+   * the sort `created_at asc` the oldest page. Each page has its oldest event first. Other sorts reject with
+   * `INVALID_VALUE`. Events that are recorded during the call are left out or come last.
    */
   async *pages(
     query?: QueryInput,
@@ -236,10 +235,10 @@ export class LogReader {
   }
 
   /**
-   * Reads all events, the index and the database's own structures, and returns each damaged place with
-   * what depends on it. Takes about as long as reading the database twice; other calls continue
-   * meanwhile. Each place is also reported in the same way as damage that a query finds. Rejects with
-   * `INVALID_OPTION` if the store cannot verify, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * Reads all events, the index and the database's own structures. Returns each damaged place and the answers that it
+   * affects. Takes about as long as reading the database twice; other calls continue. Each place is also reported
+   * like damage that a query finds. Rejects with `INVALID_OPTION` if the store cannot verify, `ABORTED`,
+   * `STORE_FAILED`, `CLOSED`.
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     checkOptions(options, VERIFY_OPTIONS, 'verify')
@@ -247,9 +246,10 @@ export class LogReader {
   }
 
   /**
-   * Builds the index anew from the events. Queries use the old index until the new one is complete; the
-   * database needs room for both. `onProgress` is called some times each second. Resolves when that is done; an aborted signal ends the wait, not the work.
-   * Rejects with `INVALID_OPTION` if the store cannot do that, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   * Rebuilds the index from the events. Queries use the old index until the new one is complete; the database needs
+   * room for both. `onProgress` is called a few times each second. Resolves when the new index is in use; an aborted
+   * signal ends the wait, not the work. Rejects with `INVALID_OPTION` if the store cannot rebuild, `READ_ONLY`,
+   * `ABORTED`, `STORE_FAILED`, `CLOSED`.
    */
   async rebuildIndex(options: RebuildOptions = {}): Promise<void> {
     checkOptions(options, REBUILD_OPTIONS, 'rebuildIndex')

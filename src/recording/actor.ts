@@ -12,17 +12,19 @@ const MAX_LENGTH = 255
 
 export type ActorKind = (typeof KINDS)[number]
 
-/** Who acts while code runs. Events get the fields other than `username` as attributes. */
+/** The author of events while code runs. Fields other than `username` become attributes of events. */
 export interface Actor {
-  /** Read for each event that is recorded; null if there is no user. */
+  /** Read for each recorded event; null if there is no user. */
   readonly username: string | null
   /** A person, a machine account, or a program that decides by itself. The attribute `actor_kind`. */
   readonly kind?: ActorKind | null | undefined
-  /** The user for whom the actor acts, such as the one whom a support engineer impersonates. At most 255 characters. */
+  /**
+   * The user for whom the actor acts, such as a user whom a support engineer impersonates. At most 255 characters.
+   */
   readonly on_behalf_of?: string | null | undefined
-  /** Identifies the session, and must not be enough to take it over. At most 255 characters. */
+  /** Identifies the session. Must not suffice to take over the session. At most 255 characters. */
   readonly session_id?: string | null | undefined
-  /** The address from which the actor acts; recorded in its normal form. A text that is no address counts as missing. */
+  /** The address of the actor, recorded in its normal form. A text that is not an address counts as missing. */
   readonly remote_address?: string | null | undefined
 }
 
@@ -38,8 +40,8 @@ const invalid = (field: string, allowed: string): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `${field} of an actor must be ${allowed}`)
 
 /**
- * The attributes of events that the actor gives, with recognisable secrets redacted; `undefined` if there are
- * none. Empty texts count as missing. Throws `INVALID_OPTION`, without the value, which may be secret.
+ * The attributes that events get from the actor, with recognisable secrets redacted; `undefined` if there are none.
+ * Empty texts count as missing. Throws `INVALID_OPTION`. The message does not contain the value, which may be secret.
  */
 export function actorAttributes(actor: Actor): JsonObject | undefined {
   checkOptions(actor, ACTOR, 'an actor')
@@ -72,15 +74,15 @@ export interface TraceIds {
   readonly span_id: string
 }
 
-/** An actor, with the attributes that events get from it. */
+/** An actor with its attributes for events. */
 export interface KnownActor {
   readonly actor: Actor
   readonly attributes: JsonObject | undefined
 }
 
 /**
- * An actor who becomes known while code runs as it, such as the user of a request. A class, because an
- * object with getters would get a hidden class of its own for each request.
+ * An actor who becomes known while code runs, such as the user of a request. This is a class, because V8 would give
+ * each object with getters a separate hidden class.
  */
 export abstract class LateActor implements Actor {
   /** Called for each event that is recorded. Must not throw. */
@@ -120,7 +122,7 @@ export interface AsyncContext extends KnownActor {
 
 const contexts = new AsyncLocalStorage<AsyncContext>()
 
-/** Events recorded in this context get nothing from where they are recorded. */
+/** The context of code without an actor, a request and a span. */
 export const ALONE: AsyncContext = {
   actor: { username: null },
   attributes: undefined,
@@ -130,14 +132,14 @@ export const ALONE: AsyncContext = {
 export const currentContext = (): AsyncContext | undefined => contexts.getStore()
 
 /**
- * Calls `run` and returns its result. Events recorded within it, in nested calls and after any
- * `await`, carry the actor's user name, unless the call gives one, and its other fields as attributes,
- * unless the call names another user or gives these attributes. Timers, promises and streams
- * created within keep the actor after `run` returns; `withActor(null, …)` starts work without a
- * user. An actor replaces the one outside of it as a whole. The ids of a request stay.
+ * Calls `run` and returns its result. Events that are recorded within it, in nested calls and after any `await`, get
+ * the actor's user name and its other fields as attributes. Options and data of a call take precedence. A call that
+ * names another user gets no fields of the actor. Timers, promises and streams created within keep the actor after
+ * `run` returns; `withActor(null, …)` starts work without a user. A nested actor replaces the outer actor completely.
+ * The ids of a request stay.
  *
- * Throws `INVALID_OPTION` for fields of other values than those of {@link Actor}. They are read once; only
- * `username` is read for each event.
+ * Throws `INVALID_OPTION` for invalid fields of {@link Actor}. The fields are read once; only `username` is read for
+ * each event.
  */
 export function withActor<Result>(actor: Actor | string | null, run: () => Result): Result {
   const isObject = actor !== null && actor !== undefined && typeof actor !== 'string'
@@ -158,15 +160,14 @@ export function withRequest<Result>(
   return contexts.run({ actor, attributes: undefined, request }, run)
 }
 
-/** Calls `run` without an actor and a request. Events recorded within it get no ids of spans either. */
+/** Calls `run` without an actor, a request and ids of spans. */
 export function runAlone<Result>(run: () => Result): Result {
   return contexts.run(ALONE, run)
 }
 
 /**
- * Returns a function that runs as the current actor and within the current request, in whatever context it
- * is called: for callbacks that a pool, a queue or an emitter calls. If there is no current actor, it runs
- * without one.
+ * Returns a function that runs with the current actor and request, in whatever context it is called. For callbacks
+ * that a pool, a queue or an emitter calls. Without a current actor, the function runs without one.
  */
 export function bindActor<This, Args extends unknown[], Result>(
   run: (this: This, ...args: Args) => Result,
@@ -178,7 +179,7 @@ export function bindActor<This, Args extends unknown[], Result>(
   }
 }
 
-/** The actor whose user name `record` would use. */
+/** The actor whose user name `record` would use now. */
 export function currentActor(): Actor | undefined {
   return contexts.getStore()?.actor
 }

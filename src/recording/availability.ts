@@ -1,9 +1,9 @@
 /**
- * State of the store and of the journal, as the recorder knows them:
+ * State of the store and of the journal, as far as the recorder knows it:
  *
  * - `up`, `down`: the last attempt to store something succeeded or failed.
- * - `Journalling`: entries are on their way into the journal.
- * - `Refused`: the journal refused the last entry, and none is on its way.
+ * - `Journalling`: the journal is writing entries.
+ * - `Refused`: the journal refused the last entry, and is writing none.
  */
 export type AvailabilityState =
   | 'up'
@@ -20,12 +20,12 @@ export type AvailabilityEvent =
   | 'storeFailed'
   | 'callAdded'
   | 'journalWriteStarted'
-  /** The journal took an entry, and no other is on its way. */
+  /** The journal stored an entry, and is writing no other entry. */
   | 'lastWriteSucceeded'
-  /** The journal refused an entry, and no other is on its way. */
+  /** The journal refused an entry, and is writing no other entry. */
   | 'lastWriteRefused'
 
-/** A write cannot end while none is on its way. */
+/** A write cannot end before it has begun. */
 const UNREACHABLE = undefined
 
 /** The next state, by state and event. */
@@ -98,8 +98,8 @@ export interface Availability {
   /** `undefined` unless the store is down. */
   readonly outage: () => Outage | undefined
   /**
-   * True if an event with the policy `queue` goes to the journal without an attempt to store it.
-   * False once the journal has refused an entry: only the next event would try the store then.
+   * True if an event with the policy `queue` goes to the journal without an attempt to store it. False once the
+   * journal has refused an entry: then each event must try the store.
    */
   skipsStore(): boolean
 }
@@ -123,7 +123,7 @@ export function createAvailability(): Availability {
     },
     onJournalWriteEnded(isRefused) {
       writes -= 1
-      // While the journal may still take others, a new event must not overtake them.
+      // The journal may still store earlier entries, and a new event must not overtake them.
       if (writes === 0) on(isRefused ? 'lastWriteRefused' : 'lastWriteSucceeded')
     },
     isDown: () => state === 'down' || state === 'downJournalling' || state === 'downRefused',

@@ -17,12 +17,12 @@ interface Stored {
   readonly suppressed: ReadonlyMap<EventDraft, Microseconds>
 }
 
-/** Attempts to store drafts. Only one at a time has not stored its drafts. */
+/** Attempts to store drafts. At most one of them has not stored its drafts yet. */
 export interface Attempts {
   /** The signal of the next attempt. */
   start(): AbortSignal
   readonly abort: () => void
-  /** Appends the drafts to the store; rejects as that does. */
+  /** Appends the drafts to the store. Rejects as the store does. */
   run(
     drafts: readonly EventDraft[],
     options: AppendOptions & { readonly signal: AbortSignal },
@@ -34,7 +34,9 @@ export interface Attempts {
 /** Awaited before each attempt to store drafts with throttles. */
 export type BeforeThrottled = (signal: AbortSignal) => Promise<void>
 
-/** How far the clock of this machine may be ahead of the store's, before the first attempt. */
+/**
+ * Maximum difference by which the clock of this machine may be ahead of the store's clock, before the first attempt.
+ */
 const MAX_CLOCK_LEAD: Microseconds = 86_400_000_000
 
 export function createAttempts(
@@ -64,7 +66,7 @@ export function createAttempts(
       const events = await store.append(drafts, { ...options, retriedLater, onSuppressed })
       availability.on('storeSucceeded')
       const last = events.at(-1)
-      // An event that an earlier attempt stored may be older than the newest.
+      // The last event may be older than the newest, if an earlier attempt stored it.
       if (last && (newest === undefined || last.created_at > newest)) newest = last.created_at
       return { events, suppressed }
     },
@@ -82,9 +84,12 @@ interface Writing extends Recording {
 /** The result of an attempt to store a batch. */
 interface Attempted {
   readonly isStored: boolean
-  /** Settles the calls of the batch, unless that is done. To be called within a turn of the event loop. */
+  /**
+   * Settles the calls of the batch; `undefined` if they are already settled. Must be called within a turn of the
+   * event loop.
+   */
   readonly settle: (() => void) | undefined
-  /** The entries that have to be tried again. */
+  /** The entries that need another attempt. */
   readonly again: readonly QueueEntry[]
 }
 
@@ -112,7 +117,7 @@ function settle(
   let storedEntries = times.size === 0 ? batch : batch.filter(({ draft }) => !times.has(draft))
   const suppressed =
     times.size === 0 ? NONE : batch.filter((entry) => isOpen(entry) && times.has(entry.draft))
-  // The others have expired before the disk confirmed the batch.
+  // Some entries have expired before the disk confirmed the batch.
   if (!storedEntries.every(isOpen)) {
     const entries = storedEntries
     events = events.filter((_, i) => isOpen(entries[i]!))
@@ -136,7 +141,7 @@ function reasonOf(failure: AuditLogError, { reason: abortReason }: AbortSignal):
   return innermost === failure || innermost === abortReason || message === '' ? '' : `: ${message}`
 }
 
-/** Settles the calls of a batch whose attempt has failed, or has them tried again. */
+/** Settles the calls of a batch whose attempt has failed, or leaves them for another attempt. */
 function fail(
   { settlement, availability, attempts }: Writing,
   batch: readonly QueueEntry[],
@@ -161,7 +166,7 @@ function fail(
   for (const [i, entry] of batch.entries()) {
     if (isDue(entry)) settlement.expire(entry, failure, reason)
     else if (entry.signal?.aborted) settlement.reject(entry, abortedError(entry.signal))
-    // Older calls get into the journal first.
+    // Older calls must get into the journal before newer ones.
     else if (i < lastDue && isForJournal(entry)) settlement.toJournal(entry)
   }
   const again = batch.filter(({ stage }) => stage === 'waiting')
@@ -187,7 +192,7 @@ async function attempt(
     if (entry.deadline < deadline) deadline = entry.deadline
     if (earlier) since = Math.min(earlier.since, since ?? Infinity)
     if (policy !== 'queue') continue
-    // The draft may come again from the journal.
+    // The journal may give the draft to the store again.
     entry.since ??= attempts.lowerBound()
     retriedLater.add(entry.draft.suffix)
   }
@@ -209,8 +214,8 @@ async function attempt(
 }
 
 /**
- * The drafts without duplicates, which have the same suffix. If a call with an idempotency key is
- * repeated while the store is down, the journal holds the same draft several times.
+ * The drafts, each suffix once. If a call with an idempotency key is repeated while the store is down, the journal
+ * contains the same draft several times.
  */
 function uniqueDrafts(drafts: readonly EventDraft[]): readonly EventDraft[] {
   const suffixes = new Set<string>()
@@ -281,7 +286,7 @@ export function createBatches(
     isRetryDue = again.length > 0
     if (settle) await earlier
     if (isStored && isNextDue()) {
-      // The store works on the next batch, which it sends in this turn, while the calls of this one continue.
+      // Starts the next batch in this turn, so that the store works while the calls of this batch continue.
       onStored()
       await nextTurn()
     }
@@ -290,7 +295,9 @@ export function createBatches(
     queue.putBack(again)
     if (availability.isDown()) settlement.allToJournal()
   }
-  /** Writes the next batch; resolves when another may follow, so that at most two are stored but not durable. */
+  /**
+   * Writes the next batch. Resolves when another batch may follow, so that at most two are stored but not durable.
+   */
   const writeNext = async (): Promise<void> => {
     isRetryDue = false
     const batch = queue.take(maxBatch)
@@ -304,10 +311,10 @@ export function createBatches(
   }
   const run = async (): Promise<void> => {
     while (hasWork()) {
-      // Collects all calls of this turn; and the event loop gets a turn between two commits.
+      // Collects all calls of this turn, and gives the event loop a turn between two commits.
       if (!isNextDue()) await nextTurn()
       if (!queue.isEmpty()) await writeNext()
-      // Before any replay: otherwise the store would remove events that the failed attempt may have stored.
+      // A retry precedes any replay. Otherwise the store would remove events that the failed attempt may have stored.
       if (isRetryDue || !journaling || !isReplayDue()) continue
       await Promise.race([settled, closing])
       await replay(writing, journaling, maxBatch)

@@ -16,7 +16,7 @@ import {
 } from './actor.js'
 import { warn } from '../async/warn.js'
 
-/** All copies of version 1 of the package find what an SDK registers under this key of `globalThis`. */
+/** Key of `globalThis` under which an SDK registers. All copies of version 1 of the package use this key. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
 
 /** `null` if the package cannot be loaded. */
@@ -35,8 +35,8 @@ function load(): typeof OpenTelemetry | null {
 }
 
 /**
- * The ids of the active OpenTelemetry span; `undefined` without one. The package is loaded only once the
- * process has registered something with it, which takes some 20 ms less where it is installed and not used.
+ * The ids of the active OpenTelemetry span; `undefined` without a span. The package is loaded only after something
+ * has been registered with it. This saves about 20 ms in processes that have the package but do not use it.
  */
 export function activeSpan(): TraceIds | undefined {
   if (!(REGISTERED in globalThis)) return undefined
@@ -46,10 +46,10 @@ export function activeSpan(): TraceIds | undefined {
   return { trace_id: span.traceId, span_id: span.spanId }
 }
 
-/** The user and the attributes that a call gets from the code around it. */
+/** The user and the attributes of the context of a call. */
 export interface CallContext {
   readonly username: string | null
-  /** The attributes of the event, unless the call gives them. */
+  /** Attributes that the event gets unless its data has them. */
   readonly attributes?: JsonObject | undefined
 }
 
@@ -72,9 +72,9 @@ function attributesOf(
 }
 
 /**
- * The user that a call names, or else the current actor, with the ids of the request and of the active span.
- * A given null means that there is no user, even if there is an actor. Attributes of the actor are left out
- * if the call names another user.
+ * The user of a call, or else the current actor, with the ids of the request and of the active span. An explicit null
+ * means that there is no user, even within an actor. Attributes of the actor are left out if the call names another
+ * user.
  */
 export function callContext(given: string | null | undefined): CallContext {
   const context = currentContext()
@@ -91,7 +91,7 @@ export function callContext(given: string | null | undefined): CallContext {
   return { username, attributes }
 }
 
-/** The arguments of `captureAs` after the transaction. Without an actor it is the current one. */
+/** The arguments of `captureAs` after the transaction. Without an actor, the current one is used. */
 export type CaptureAsArguments<Result> =
   | readonly [run: () => Result]
   | readonly [actor: Actor | string | null, run: () => Result]
@@ -99,7 +99,7 @@ export type CaptureAsArguments<Result> =
 /** The user and the attributes of events of captured changes. */
 export interface CaptureContext {
   readonly username: string | null
-  /** JSON text of an object with at least one member; `null` if there are no attributes. */
+  /** JSON text of an object with at least one member; `null` without attributes. */
   readonly attributes: string | null
 }
 
@@ -117,8 +117,8 @@ function checkActor(actor: Actor | string | null): void {
 }
 
 /**
- * Reads the arguments of `captureAs`. Captured events get what `record` would give one in the same place: the
- * actor, the ids of the request and those of the active span. Throws `INVALID_OPTION`.
+ * Reads the arguments of `captureAs`. Captured events get the same context as events of `record`: the actor, the ids
+ * of the request and the ids of the active span. Throws `INVALID_OPTION`.
  */
 export function readCaptureArguments<Result>(given: CaptureAsArguments<Result>): {
   readonly context: CaptureContext

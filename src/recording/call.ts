@@ -27,22 +27,22 @@ export type CallOptions = RecordSystemOptions & RecordCustomOptions
 export interface Replaced {
   readonly suffix: IdSuffix
   readonly earlier: EarlierAttempts
-  /** The event of the intent may be stored: by another process, or by an earlier call. */
+  /** True if the event of the intent may be stored already, by another process or an earlier call. */
   readonly isShared: boolean
   /** Called with the draft of the outcome before it is recorded. */
   readonly onDraft?: (draft: EventDraft) => void
 }
 
 export interface CallKind {
-  /** A custom event. Otherwise a system event. */
+  /** Records a custom event instead of a system event. */
   readonly isCustom?: true
-  /** Reject a type that the registry does not have. */
+  /** Rejects a type that the registry does not have. */
   readonly mustBeKnown?: true
-  /** Record a live event. */
+  /** Records a live event. */
   readonly live?: true
-  /** The method of the log, for the check of the options. Without it they are the log's own. */
+  /** The method whose options are checked. Missing if the log itself has made the options. */
   readonly method?: keyof typeof RECORD_OPTIONS
-  /** The event replaces an intent. */
+  /** The intent that the event replaces. */
   readonly replaced?: Replaced
 }
 
@@ -144,7 +144,7 @@ function replace(
   })
 }
 
-/** Makes calls of the host, and counts them. The draft is made before a method returns, so that calls keep their order. */
+/** Makes and counts calls of the host. The draft is made before a method returns, so that calls keep their order. */
 export interface Caller {
   readonly record: (
     type: string,
@@ -162,7 +162,7 @@ export function createCaller(parts: CallParts): Caller {
   const { audit, store, throttling, outcomes } = parts
   let isClosed = false
   const unpublished = (call: Call, made?: EventDraft): Promise<AuditEvent | undefined> => {
-    // Not counted: a read-only log cannot record a gap event.
+    // The rejection is not counted, because a read-only log cannot record a gap event.
     if (store.readOnly) return Promise.reject(readOnlyError())
     const { type, options, kind } = call
     const refuse = (thrown: unknown): Promise<never> => {

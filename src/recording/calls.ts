@@ -30,12 +30,12 @@ export interface CallsOptions extends Omit<DraftOptions, 'keep'> {
   readonly observer: CallsObserver
 }
 
-/** The calls of one log, until they are settled. */
+/** The calls of one log until they are settled. */
 export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly intents: IntentKeeper
   /** A gap event that reports suppressed calls. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
-  /** Records an event of the log itself. It is not counted as a call. */
+  /** Records an event of the log itself, which does not count as a call. */
   readonly recordOwn: (type: string, data: object) => Promise<AuditEvent | undefined>
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
@@ -45,7 +45,7 @@ export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   close(): Promise<void>
 }
 
-// While the store is down, `close` waits no longer than this for the last report.
+// Maximum time that `close` waits for the last report while the store is down.
 const DOWN_REPORT_MS = 1000
 
 const reportCounts = (throttling: Throttling, ms: number): Promise<void> =>
@@ -59,7 +59,7 @@ function clockOf({ clock }: EventStore): Clock {
   return clock ?? guardedClock(own, createClockGuard(own.monotonic))
 }
 
-/** Puts recording together: this is the only place that knows all of its parts. */
+/** Assembles the parts of recording. */
 export function createCalls(options: CallsOptions): Calls {
   const { store, types, waiting, journal } = options
   const { deadlineMs } = waiting
@@ -110,7 +110,7 @@ export function createCalls(options: CallsOptions): Calls {
   const caller = createCaller(parts)
   const intents = createIntents({ ...parts, ...waiting, caller })
   const settleAll = (): Promise<unknown> => Promise.all([recorder.flush(), idempotency.flush()])
-  /** How long the last reports may take. */
+  /** Maximum duration of the last reports. */
   const reportMs = (): number =>
     recorder.isDown() ? Math.min(DOWN_REPORT_MS, deadlineMs) : deadlineMs
   return {

@@ -22,7 +22,7 @@ export interface DraftOptions {
   readonly links: LinkTable
   readonly resolveSource: ResolveSource | undefined
   readonly random: RandomBytes | undefined
-  /** The form in which drafts keep the data beside the JSON text. */
+  /** The form of the data that drafts keep beside the JSON text. */
   readonly keep: Kept
 }
 

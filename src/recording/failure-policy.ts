@@ -14,9 +14,9 @@ export type FailurePolicy = 'block' | 'queue' | 'drop'
 export interface FailurePolicies {
   /** @default 'block' */
   readonly default?: FailurePolicy
-  /** By level, the part of a type before its first colon, such as `api`. */
+  /** Policies by level, the part of a type before its first colon, such as `api`. */
   readonly levels?: Readonly<Record<string, FailurePolicy>>
-  /** By type; takes precedence over `levels`. */
+  /** Policies by type. They take precedence over `levels`. */
   readonly types?: Readonly<Record<string, FailurePolicy>>
 }
 
@@ -31,7 +31,7 @@ const POLICY_CODES: ReadonlySet<AuditLogErrorCode> = new Set([
   'QUEUE_FULL',
 ])
 
-/** True if the policy decides; calls with other errors always reject. */
+/** True if the failure policy applies to the error. Calls with other errors always reject. */
 export function isPolicyError({ code }: AuditLogError): boolean {
   return POLICY_CODES.has(code)
 }

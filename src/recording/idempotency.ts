@@ -25,11 +25,11 @@ import { DAY, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 // An event's `created_at` may be slightly before a time that its store returned earlier.
 const CLOCK_MARGIN: Microseconds = 1_000_000
 
-/** The result of a call. */
+/** The result of a call with a key. */
 interface Outcome extends Pick<KeyClaim, 'fingerprint' | 'suffix'> {
   /** `undefined` if the event was journalled or dropped. */
   readonly event: AuditEvent | undefined
-  /** False if this call has to note in the claim that the event is stored. */
+  /** False if the claim does not say yet that the event is stored. */
   readonly isNoted: boolean
 }
 
@@ -39,7 +39,7 @@ interface KeyedCall {
   /** Key of the claim in the store. */
   readonly stateKey: string
   readonly options: Pick<AddOptions, 'signal' | 'policy'>
-  /** On the scale of `performance.now()`. */
+  /** Time on the scale of `performance.now()`. */
   readonly deadline: number
   /** The outcome of the previous call with the same key in this process. */
   readonly previous: Promise<Outcome | undefined> | undefined
@@ -47,12 +47,12 @@ interface KeyedCall {
   readonly release: () => void
 }
 
-/** Makes all calls of one user with one key, in any process on the store, resolve to one event. */
+/** Makes all calls of one user with the same key, in any process on the store, resolve to one event. */
 export interface Idempotency {
   /**
-   * Resolves to the event of an earlier call with the key. If there is none, records the draft as
-   * `Recorder.add` does. The call counts as waiting while the key is looked up in the store; then the
-   * draft is added after drafts that were added meanwhile. Throws `QUEUE_FULL`.
+   * Resolves to the event of an earlier call with the key. Without one, records the draft as `Recorder.add` does. The
+   * call counts as waiting during the lookup of the key in the store. Then the draft is added after drafts that were
+   * added during the lookup. Throws `QUEUE_FULL`.
    */
   record(
     draft: EventDraft,
@@ -75,7 +75,7 @@ const noop = (): void => {}
 
 export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
   const { store, recorder, deadlineMs, outcomes } = dependencies
-  /** By state key, the last call of this process: calls with the same key run one after another. */
+  /** The last call of this process by state key. Calls with the same key run one after another. */
   const last = new Map<string, Promise<Outcome | undefined>>()
   const updateState = createStateUpdates(store, { keepFor: DAY, deadlineMs })
   const noting = new Set<Promise<void>>()
@@ -102,7 +102,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     return { fingerprint, suffix, event: await adding, isNoted: false }
   }
 
-  /** Spares later calls the search for the event. If this fails, they search for it. */
+  /** Marks the event as stored in the claim, so that later calls need not search for it. */
   const note = async (stateKey: string, outcome: Outcome | undefined): Promise<void> => {
     if (!outcome?.event || outcome.isNoted) return
     const storedAt = parseTimestamp(outcome.event.created_at)!
@@ -134,7 +134,7 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
   }
 }
 
-/** The outcome of an earlier call, or how this call's draft has to be added. */
+/** The outcome of an earlier call, or the way in which this call's draft has to be added. */
 async function lookUp(
   store: EventStore,
   updateState: UpdateState,
@@ -161,7 +161,7 @@ async function lookUp(
     }
   }
   const event = await store.get(eventId(storedAt, suffix), { signal })
-  // If the event has been removed since, the call gets the same answer as before.
+  // If the event has been removed, the call still gets the same answer.
   return {
     fingerprint,
     suffix,
@@ -182,7 +182,7 @@ function lookUpError(
   signal: AbortSignal | undefined,
 ): AuditLogError {
   const error = asStoreFailure(store, thrown)
-  // Only the claim of the key is in doubt: no event was written.
+  // Only the claim of the key is uncertain. No event was written.
   const isOver = error.code === 'ABORTED' || isOutcomeUnknown(error)
   if (!isOver || (signal?.aborted && error.code === 'ABORTED')) return error
   const message = `the ${store.name} store did not take the event within ${deadlineMs} ms`
@@ -190,19 +190,19 @@ function lookUpError(
 }
 
 /**
- * The state of an idempotency key, which the processes on one store share. The first call writes it before
- * anything is appended: so every call with the key appends a draft with the same random bits, by
- * which the store finds an event that another attempt has stored.
+ * The state of an idempotency key, which the processes on one store share. The first call writes it before anything
+ * is appended. So every call with the key appends a draft with the same suffix, and the store finds the event of an
+ * earlier attempt.
  */
 type KeyClaim = {
   readonly fingerprint: string
   readonly suffix: IdSuffix
   readonly claimedAt: Microseconds
-  /** When the event became visible; null until a call has noted it. */
+  /** Time at which the event became visible; null until a call has saved it. */
   readonly storedAt: Microseconds | null
 }
 
-/** Writes the claim unless there is one. Returns the claim in the store, and the store's time. */
+/** Writes the claim unless one exists. Returns the claim in the store, and the store's time. */
 async function claimKey(
   updateState: UpdateState,
   stateKey: string,
@@ -212,7 +212,7 @@ async function claimKey(
   let now: Microseconds = 0
   const take = (present: JsonValue | undefined, time: Microseconds): JsonValue => {
     now = time
-    // The store keeps a claim for longer than a day if `saveStored` has written it again.
+    // A claim can be older than a day, if `saveStored` has written it again.
     const isOver = present === undefined || time >= (present as KeyClaim).claimedAt + DAY
     return isOver ? { ...own, claimedAt: time, storedAt: null } : present
   }
@@ -251,8 +251,8 @@ function digest(text: string): string {
 }
 
 /**
- * Equal for calls with the same type and equal data, in any order of its members. A repeated call may come
- * with another request, so attributes that the call did not give do not count.
+ * Equal for calls with the same type and equal data, in any order of members. A repeated call may belong to another
+ * request, so attributes from the context do not count.
  */
 function fingerprintOf({ type, attributes, added }: EventDraft): string {
   const given = added?.length ? omit(attributes, added) : attributes
@@ -261,7 +261,7 @@ function fingerprintOf({ type, attributes, added }: EventDraft): string {
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Why the idempotency key is invalid; `undefined` if it is valid. */
+/** Reason why the idempotency key is invalid; `undefined` if it is valid. */
 export function idempotencyKeyFault(key: unknown): string | undefined {
   const isKey = typeof key === 'string' && KEY.test(key)
   return isKey ? undefined : 'must have 1 to 255 visible ASCII characters'

@@ -13,7 +13,7 @@ export type IntendedEvent = {
   readonly username: string | null
   readonly source: string | null
   readonly attributes: JsonObject
-  /** The event, or the outcome under the same suffix, is later than this. */
+  /** A time before the event of the intent and before any outcome with its suffix. */
   readonly since: Microseconds
 }
 
@@ -29,22 +29,22 @@ export interface LeftIntents {
 }
 
 /*
- * The intents of a process are one value of the shared state, which only that process writes while it lives.
- * Another value has the heartbeats of all processes that have had intents. A process without intents sends
- * no heartbeat; it is forgotten, and registers again. A process that takes intents over first changes the
- * heartbeat to a negative number, which their owner never sends: all others begin to wait anew.
+ * The intents of a process are one value of the shared state. Only this process writes the value while it lives.
+ * Another value has the heartbeats of all processes that have had intents. A process without intents sends no
+ * heartbeat; it is forgotten, and registers again. A process that takes over intents first changes the heartbeat to a
+ * negative number, which no owner sends. So all other processes begin a new wait.
  */
 export interface IntentState {
   /** Replaces the intents of this process. `make` gets the time of the store. */
   save(make: (now: Microseconds) => IntendedEvents, signal: AbortSignal): Promise<void>
   beat(signal: AbortSignal): Promise<void>
-  /** True if no process takes the intents of this one over within `ms`. */
+  /** True if no process takes over the intents of this process within `ms`. */
   isOwnFor(ms: number): boolean
-  /** The heartbeats of the others that have intents, or had some a moment ago. Reads one value. */
+  /** The heartbeats of the other processes that have intents, or had some recently. Reads one value. */
   others(signal: AbortSignal): Promise<readonly Heartbeat[]>
   /**
-   * Takes over the intents of a process whose heartbeat has ended. Resolves to `undefined` if another process does, or if the heartbeat
-   * has come back.
+   * Takes over the intents of a process whose heartbeat has ended. Resolves to `undefined` if another process takes
+   * them over, or if the heartbeat has resumed.
    */
   readonly claim: (dead: Heartbeat, signal: AbortSignal) => Promise<LeftIntents | undefined>
   /** Removes this process, which has no intents. */
@@ -56,13 +56,13 @@ type Owners = Readonly<Record<string, number>>
 const OWNERS = 'intents'
 const keyOf = (owner: string): string => `intents:${owner}`
 
-/** The members that are not named; `undefined` if there are none. */
+/** The object without the members; `undefined` if nothing is left. */
 function without(value: JsonValue | undefined, names: readonly string[]): JsonObject | undefined {
   const rest = Object.entries((value ?? {}) as JsonObject).filter(([name]) => !names.includes(name))
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-/** `watched` is the same store, for looking at the other processes. */
+/** Creates the state. `watched` is the same store, for looking at the other processes. */
 export function createIntentState(store: EventStore, watched: EventStore): IntentState {
   const owner = randomUUID()
   const own = createOwnHeartbeats(TIMES.work)
@@ -105,7 +105,7 @@ export function createIntentState(store: EventStore, watched: EventStore): Inten
 
   return {
     async save(make, signal) {
-      // Before the intents, so that no process forgets this one between the two.
+      // The heartbeat is written before the intents, so that no process forgets this process in between.
       if (own.areDue()) await beat(signal)
       const write = (_: unknown, now: Microseconds): JsonObject => ({ ...make(now) })
       await store.updateState(keyOf(owner), write, { signal })

@@ -18,7 +18,7 @@ export interface IntentOptions {
 }
 
 export interface OutcomeOptions extends IntentOptions {
-  /** As the option of `recordSystem`. If it suppresses the event, the intent is removed. */
+  /** Like the option of `recordSystem`. If it suppresses the event, the intent is removed. */
   readonly throttle?: CallThrottle | undefined
 }
 
@@ -26,17 +26,17 @@ export const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
 const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
 
 /**
- * An action that is about to begin and that the store has recorded. It becomes exactly one event, or none: the
- * first outcome that is stored stands. Calls of one intent take effect one after the other.
+ * An action that is about to begin and that the store has recorded. It becomes one event or none: the first stored
+ * outcome counts. Calls of one intent take effect one after another.
  */
 export interface Intent<
   Types extends EventTypes = EventTypes,
   Links extends LinkTable = LinkTable,
 > {
   /**
-   * Records the outcome in place of the intent, as `recordSystem` does. If that rejects, the log tries
-   * again every few seconds, and a repeated call at once. Resolves to the event of the intent if it has ended
-   * with an event of this type. Rejects with `INTENT_ENDED` if it has ended otherwise, or after `fail`.
+   * Records the outcome instead of the intent, as `recordSystem` does. After a rejection, the log retries every few
+   * seconds, and a repeated call retries at once. Resolves to the event of the intent if it has ended with an event
+   * of this type. Rejects with `INTENT_ENDED` if it has ended otherwise, or after `fail`.
    */
   record<Type extends keyof Types & string>(
     type: Type,
@@ -44,17 +44,17 @@ export interface Intent<
     options?: OutcomeOptions,
   ): Promise<AuditEvent | undefined>
   /**
-   * Records the event of the intent with the attribute `error`, which is the message of an error or a text, and
-   * with `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the event once it is durable; to
-   * `undefined` if the journal has it. If it rejects, the log tries again every few seconds, and if the process ends,
-   * another process records the failure. The error of the first call stands. If `record` has resolved, resolves to
-   * its event; if it has rejected, and the store has kept the outcome all the same, the failure becomes an event of its own after it. After
-   * `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
+   * Records the event of the intent with the attributes `error`, which is the message of an error or a text, and
+   * `backtrace`, the stack of an error; both without recognisable secrets. Resolves to the durable event, or to
+   * `undefined` if the journal has it. After a rejection, the log retries every few seconds, and if the process ends,
+   * another process records the failure. The error of the first call counts. If `record` has resolved, resolves to
+   * its event. If `record` has rejected, but the store has kept the outcome, the failure becomes a further event.
+   * After `cancel` rejects with `INTENT_ENDED`. Rejects as `recordSystem` does.
    */
   fail(error: unknown): Promise<AuditEvent | undefined>
   /**
-   * Removes the intent. Resolves once it is removed; if the store fails, it is removed later. Has no effect
-   * if the intent has ended, or after `fail`. Rejects with `CLOSED` if the log is closed: then the intent stays.
+   * Removes the intent. Resolves once it is removed. If the store fails, it is removed later. Has no effect if the
+   * intent has ended, or after `fail`. Rejects with `CLOSED` if the log is closed; then the intent stays.
    */
   cancel(): Promise<void>
 }
@@ -102,7 +102,7 @@ export function intendedDraft(
   }
 }
 
-/** The draft of an outcome whose call was rejected, without a check of its data. */
+/** The draft of an outcome whose call was rejected. Its data is not checked. */
 function uncheckedDraft(
   { definitions, drafts }: IntentParts,
   { type, data, options }: OutcomeCall,
@@ -112,7 +112,7 @@ function uncheckedDraft(
   return drafts.system(type, unchecked, data, callContext(options.username))
 }
 
-/** Records a draft that is not a call, unless an earlier attempt has. */
+/** Records a draft of the log itself, unless an earlier attempt has stored it. */
 export async function recordAgain(
   { outcomes, recorder }: IntentParts,
   draft: EventDraft,
@@ -124,8 +124,8 @@ export async function recordAgain(
 }
 
 /**
- * Records the failure once more, as an event of its own, if the store has kept an outcome whose call was rejected: a failed
- * action would look done.
+ * Records the failure as a further event, if the store has kept an outcome whose call was rejected. Otherwise a
+ * failed action would look completed.
  */
 export async function withFailure(
   parts: IntentParts,
@@ -140,7 +140,7 @@ export async function withFailure(
   return recordAgain(parts, { ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
 }
 
-/** The changes that two copies of a value have made. */
+/** Joins two attributes `recording`, of two copies of a value. */
 function bothChanges(first: JsonObject, second: JsonObject | undefined): JsonObject {
   if (!second) return first
   const pointers = [first, second].flatMap(({ replaced }) => replaced as string[])
@@ -177,7 +177,7 @@ async function end(
   intent.isTried = true
   const event = await record({ suffix, earlier: earlierThan(since!), isShared })
   book.end(intent, { type, event, isKnown: true })
-  // No event has the id of the intent, so another process would record it once more.
+  // There is no event with the id of the intent, so another process would record it once more.
   if (!event) book.saveSoon()
   return event
 }

@@ -24,19 +24,20 @@ import { createIntentState } from './intent-state.js'
 import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open-intents.js'
 
 /**
- * An intent is durable before the action begins; it is stored outside of the events. If the process
- * ends before an outcome is recorded, another process on the store, or the next one, records the event
- * of the intent when its heartbeat has been missing for about 20 seconds: with `unfinished: true` and, unless the data has
- * it, an `error`; or with the outcome, if the store had only refused its event.
+ * An intent is durable before the action begins. It is stored outside of the events. If the process ends without an
+ * outcome, its heartbeat stops. After about 20 seconds, another process on the store, or the next one, records the
+ * event of the intent with `unfinished: true` and, unless the data has one, an `error`. If the store had only refused
+ * the event of an outcome, that outcome is recorded.
  */
 export interface Intents<
   Types extends EventTypes = EventTypes,
   Links extends LinkTable = LinkTable,
 > {
   /**
-   * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process
-   * ends; it gets the time of this call as `occurred_at`. Rejects if the store does not keep it: `STORE_FAILED`, `DEADLINE_EXCEEDED`,
-   * `OUTCOME_UNKNOWN`, `QUEUE_FULL`, `CLOSED`, `READ_ONLY`; in strict mode also with `INVALID_DATA` and `INVALID_LINK`.
+   * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process ends. Its
+   * `occurred_at` is the time of this call. Rejects if the store does not keep the intent: `STORE_FAILED`,
+   * `DEADLINE_EXCEEDED`, `OUTCOME_UNKNOWN`, `QUEUE_FULL`, `CLOSED`, `READ_ONLY`; in strict mode also with
+   * `INVALID_DATA` and `INVALID_LINK`.
    */
   open<Type extends keyof Types & string>(
     type: Type,
@@ -46,9 +47,12 @@ export interface Intents<
 }
 
 export interface IntentKeeper extends Intents {
-  /** Sends heartbeats, and looks for the intents of processes that have ended until `stop`. */
+  /** Sends heartbeats, and looks for the intents of ended processes, until `stop`. */
   start(): void
-  /** Looks for them now, and while other processes have intents; at most once a minute. Reads one value of the store. */
+  /**
+   * Searches for these intents now, and repeats this while other processes have intents, at most once a minute. Reads
+   * one value of the store.
+   */
   look(): void
   /** Stops looking. Resolves when nothing is in flight. */
   stop(): Promise<void>
@@ -56,13 +60,13 @@ export interface IntentKeeper extends Intents {
   close(): Promise<void>
 }
 
-/** How long `close` waits for the store. */
+/** Maximum time that `close` waits for the store. */
 const CLOSE_MS = 1000
 const LOOK_AGAIN_MS = 60_000
-/** How many events of intents are recorded at a time. */
+/** Number of events of intents that are recorded at a time. */
 const GROUP = 100
 
-/** Works on a group at a time, until the work on all of one group fails. */
+/** Works on one group after another. Stops if all work of a group fails. */
 async function inGroups<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
@@ -75,7 +79,10 @@ async function inGroups<Item>(
 
 /** Work that is done every few seconds. */
 interface Upkeep {
-  /** Sends the heartbeat, and looks for processes that have ended. Resolves to false if no other process has intents. */
+  /**
+   * Sends the heartbeat, and searches for processes that have ended. Resolves to false if no other process has
+   * intents.
+   */
   readonly watch: () => Promise<boolean>
   /** Records the due intents, and the intents of processes that have ended. May take much longer than `watch`. */
   readonly work: () => Promise<void>
@@ -133,11 +140,11 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
   const book = createOpenIntents(given, state)
   const parts = { ...given, state, book }
   let isStopped = false
-  /** This process opens intents. */
+  /** True once this process has opened an intent. */
   let isUsed = false
   let lookedAt = background.onLook ? -Infinity : performance.now()
   const upkeep = createUpkeep(parts, () => isStopped)
-  /** Takes long at times, and must not delay the heartbeat. If the store fails, the next call does what is left. */
+  /** The work in progress. It must not delay the heartbeat. If the store fails, the next call completes it. */
   let working: Promise<void> | undefined
   const work = (): void => {
     working ??= upkeep
@@ -199,7 +206,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
           ? state.leave(wait.signal)
           : untilAborted(book.save(), wait.signal))
       } catch {
-        // The next process finds the outcomes that are recorded.
+        // After a failure, the next process finds the recorded outcomes.
       }
     },
   }

@@ -5,7 +5,7 @@ import type { EventJournal, JournalEntry } from '../store/journal.js'
 import { withOccurredAt } from '../event/occurred-at.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
 
-/** Stores drafts; returns a function to be called once they are removed from the journal. */
+/** Stores drafts. Returns a function, which must be called once the drafts are removed from the journal. */
 export type StoreDrafts = (
   drafts: readonly EventDraft[],
   since: Microseconds | undefined,
@@ -25,14 +25,14 @@ export interface Journaling {
   /** Calls `start` whenever a replay may have become due, and at once if one is. */
   onDue(start: () => void): void
   /**
-   * Passes up to `count` of the oldest drafts to `store`, then removes them. `floor`: they will be
-   * stored later than this. If this fails it rejects, and the next replay is due after a pause.
+   * Passes up to `count` of the oldest drafts to `store`, then removes them from the journal. `floor` is a time
+   * before their events. If anything fails, the call rejects, and the next replay is due after a pause.
    */
   replay(count: number, floor: Microseconds, store: StoreDrafts): Promise<void>
   close(): void
 }
 
-// A turn with more entries writes them before its end.
+// A turn with this many entries writes them before its end.
 const MAX_GROUP = 500
 const REPLAYS: Backoff = { firstMs: 250, maxMs: 5000 }
 
@@ -49,7 +49,7 @@ export function createJournaling(journal: EventJournal, now: Clock): Journaling 
     try {
       journal.add(written.map(({ entry }) => entry))
     } catch (error) {
-      // The journal may have room for some of them: try each, in order.
+      // The journal may have room for some entries, so they are tried one by one, in order.
       if (written.length === 1) written[0]!.done(asJournalFailure(error))
       else for (const one of written) addOne(one)
       return

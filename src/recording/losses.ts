@@ -9,12 +9,12 @@ import { createOneTimer } from '../async/timers.js'
 import { warn } from '../async/warn.js'
 
 /**
- * Why a call has no event in the log: the code of its error in lower case, or its fate in the log.
- * With `outcome_unknown` the event may be in the log.
+ * Reason why a call has no event in the log: the code of its error in lower case, `dropped` or `throttled`. With
+ * `outcome_unknown` the event may be in the log.
  */
 export type LossReason = 'dropped' | 'throttled' | Lowercase<AuditLogErrorCode>
 
-/** Errors of calls that no store could take. */
+/** Errors of invalid calls. */
 const INVALID: ReadonlySet<AuditLogErrorCode> = new Set([
   'IDEMPOTENCY_CONFLICT',
   'INVALID_EVENT',
@@ -23,16 +23,15 @@ const INVALID: ReadonlySet<AuditLogErrorCode> = new Set([
 ])
 
 /**
- * The reason of a rejected call; `undefined` if nothing is lost. A custom event that is refused as
- * invalid is not lost: its author, often a client, gets the error and must not be able to raise an
- * alarm.
+ * The reason of a rejected call; `undefined` if nothing is lost. A refused invalid custom event is not lost: its
+ * author, often a client, gets the error and must not be able to raise an alarm.
  */
 export function lossReason(system: boolean, { code }: AuditLogError): LossReason | undefined {
   if (!system && INVALID.has(code)) return undefined
   return code.toLowerCase() as Lowercase<AuditLogErrorCode>
 }
 
-// Drivers have few codes, unless a host's functions throw errors with codes of their own.
+/** Maximum number of distinct causes. Drivers have few codes, but functions of a host may throw errors with other codes. */
 const MAX_CAUSES = 100
 
 /** Emits a process warning for lost events, once for each cause. `type` may be anything if the call was invalid. */
@@ -89,17 +88,23 @@ export interface Gaps {
   /** Reports losses now: the store has just stored something. */
   onStored(): void
   /**
-   * Reports the last losses, within `ms()` milliseconds for each report, or keeps their event in the journal. Emits a
-   * process warning if neither takes it.
+   * Reports the last losses, with at most `ms()` milliseconds for each report. If that fails, adds their event to the
+   * journal. Emits a process warning if both fail.
    */
   close(ms: () => number): Promise<void>
 }
 
 /** A gap event that is being recorded. */
 export interface GapEvent {
-  /** Records it within `ms` milliseconds. If that rejects with `OUTCOME_UNKNOWN`, a repeated call does not store it twice. */
+  /**
+   * Records the event within `ms` milliseconds. If this rejects with `OUTCOME_UNKNOWN`, a repeated call does not
+   * store the event twice.
+   */
   record(ms?: number): Promise<unknown>
-  /** Gives it to the journal, from which the next process stores it. Resolves to false if there is none, or if it refuses. */
+  /**
+   * Adds the event to the journal, from which the next process stores it. Resolves to false without a journal, and if
+   * it refuses the event.
+   */
   keep(): Promise<boolean>
 }
 
@@ -124,7 +129,7 @@ function addTo(losses: Map<string, Loss>, loss: Loss): void {
   })
 }
 
-/** Resolves to false if neither the store nor the journal takes the event. */
+/** Resolves to false if both the store and the journal refuse the event. */
 const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
   event.record(ms).then(
     () => true,
@@ -132,8 +137,8 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
   )
 
 /**
- * Losses whose event is rejected are reported again later, with later losses. Once an attempt ended with
- * `OUTCOME_UNKNOWN`, they are reported with the same event, whatever later attempts end with.
+ * After a rejection, the losses are reported again later, with later losses. After `OUTCOME_UNKNOWN`, all further
+ * attempts use the same event.
  */
 export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => GapEvent): Gaps {
   let losses = new Map<string, Loss>()
@@ -142,7 +147,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   let isClosed = false
 
   let inReport: readonly Loss[] = []
-  /** The event of `inReport`. */
+  /** The gap event for the losses in `inReport`. */
   let event: GapEvent | undefined
   /** True if the store may have the event already. */
   let isInDoubt = false
@@ -188,7 +193,7 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   return {
     lost(type, reason) {
       const time = now()
-      // Invalid calls may name anything, of any length.
+      // The type of an invalid call may be anything, of any length.
       const name = typeof type === 'string' ? type.slice(0, MAX_TYPE_LENGTH) : null
       add({ type: name, reason, count: 1, first: time, last: time })
       schedule()

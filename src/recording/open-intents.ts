@@ -15,7 +15,7 @@ type EventOfIntent = Omit<IntendedEvent, 'since'>
 export interface EndedIntent {
   readonly type: string
   readonly event: AuditEvent | undefined
-  /** The call of the host has resolved to the event. */
+  /** True if the call of the host has resolved to the event. */
   readonly isKnown: boolean
 }
 
@@ -24,7 +24,7 @@ export interface OpenIntent {
   readonly suffix: IdSuffix
   /** The event as it was opened. */
   readonly opened: EventOfIntent
-  /** The event that another process records if this one ends. */
+  /** The event that another process records if this process ends. */
   event: EventOfIntent
   since: Microseconds | undefined
   /** An outcome that is not stored. */
@@ -33,9 +33,9 @@ export interface OpenIntent {
   failure: EventDraft | undefined
   /** The suffix of a second event: see `withFailure`. */
   secondSuffix: IdSuffix | undefined
-  /** An outcome may be stored. */
+  /** True if an outcome may be stored. */
   isTried: boolean
-  /** The last of the calls that wait for each other. */
+  /** The last call of this intent. Each call waits for the one before. */
   running: Promise<void> | undefined
   ended: EndedIntent | 'cancelled' | undefined
 }
@@ -44,15 +44,15 @@ export interface OpenIntent {
 export interface OpenIntents {
   readonly open: ReadonlyMap<IdSuffix, OpenIntent>
   add(draft: EventDraft): OpenIntent
-  /** Keeps an outcome that is not stored, which other processes record in place of the intent. */
+  /** Stores an outcome that is not recorded yet. Other processes record it instead of the intent. */
   keep(intent: OpenIntent, outcome: EventDraft): void
-  /** The removal is written with the next intents, or by the next check. */
+  /** Ends the intent. The store gets the removal with the next intents, or at the next check. */
   end(intent: OpenIntent, how: NonNullable<OpenIntent['ended']>): void
   /** True if the store has the open intents and no others. */
   isSaved(): boolean
   /** Resolves once the store has the open intents. */
   save(): Promise<void>
-  /** Saves soon, if the store takes it. */
+  /** Saves soon, without an error if the store fails. */
   saveSoon(): void
   /** Nothing is saved after this, except by `save`. */
   close(): void
@@ -68,7 +68,7 @@ const eventOf = ({ type, username, source, attributes }: EventOfIntent): EventOf
   attributes,
 })
 
-/** Calls `work` when all earlier calls for the intent have settled; at once if there are none. */
+/** Calls `work` when all earlier calls for the intent have settled, or at once. */
 export function inTurn<Result>(intent: OpenIntent, work: () => Promise<Result>): Promise<Result> {
   const result = intent.running ? intent.running.then(work) : work()
   const settled: Promise<void> = result.then(noop, noop).finally(() => {

@@ -9,9 +9,8 @@ import type { Throttling } from './throttling.js'
 export type Outcome = 'stored' | 'suppressed' | 'rejected' | 'dropped' | 'journalled'
 
 /**
- * Counts of the calls made so far. At every moment
- * `calls = stored + suppressed + rejected + dropped + journalled + waiting`. Events that the log
- * records itself are not counted.
+ * Counts of all calls so far. At every moment `calls = stored + suppressed + rejected + dropped + journalled +
+ * waiting`. Events of the log itself are not counted.
  */
 export interface AuditLogStats {
   readonly calls: number
@@ -19,7 +18,7 @@ export interface AuditLogStats {
   readonly stored: number
   /** Suppressed by a throttle, or disabled by the type's `enabled`. */
   readonly suppressed: number
-  /** Not stored, except that after `OUTCOME_UNKNOWN` the event may be stored. */
+  /** Calls without a stored event. Only after `OUTCOME_UNKNOWN` the event may be stored. */
   readonly rejected: number
   /** Lost under the failure policy `drop`. */
   readonly dropped: number
@@ -38,7 +37,7 @@ export interface OutcomeMessage {
 
 const outcomeChannel = channel('daybook:outcome')
 
-/** Message of the tracing channel `daybook:record`: one for each call, the same object at each of its stages. */
+/** Message of the tracing channel `daybook:record`: one object for each call, sent at each of its stages. */
 export interface RecordMessage {
   /** The log of the call; a process may have several. */
   readonly audit: object
@@ -52,37 +51,37 @@ export interface RecordMessage {
   readonly error?: AuditLogError
 }
 
-/** Its subscribers get the calls of all logs of the process. */
+/** The subscribers of this channel get the calls of all logs of the process. */
 export const recordChannel = tracingChannel<unknown, RecordMessage>('daybook:record')
 
 /** Receives the outcomes of events for the host. */
 export interface CallsObserver {
   stored(events: readonly AuditEvent[]): void
-  /** `isLost`: a gap event will report it. */
+  /** `isLost` is true if a gap event will report the loss. */
   rejected(type: string, error: AuditLogError, isLost: boolean): void
   dropped(type: string, error: AuditLogError): void
 }
 
 export interface RefusedCall extends Pick<EventDraft, 'type' | 'system'> {
-  /** An intent is kept, which becomes an event later. */
+  /** True if the intent is kept. It becomes an event later. */
   readonly isIntended: boolean
 }
 
 /**
- * The outcomes of drafts in order. Each is noted before its call settles; `waiting` no longer counts
- * it then.
+ * The outcomes of drafts in order. An outcome is noted before its call settles. From then on the call does not count
+ * as waiting.
  */
 export interface DraftOutcomes {
   /** The drafts are stored. `events` leaves out events that were reported as stored before. */
   stored(events: readonly AuditEvent[], drafts: readonly EventDraft[]): void
-  /** The draft's throttle is closed; it opens in `opensIn`. */
+  /** The draft's throttle is closed. It opens in `opensIn`. */
   suppressed(draft: EventDraft, opensIn: Microseconds): void
   /** The draft is part of a transaction of the host. */
   enlisted(draft: EventDraft): void
   rejected(draft: EventDraft, error: AuditLogError): void
   dropped(draft: EventDraft, error: AuditLogError): void
   journalled(draft: EventDraft): void
-  /** Drafts of the journal are stored as these events, except those in `suppressed`. */
+  /** Drafts of the journal were stored as these events, except the drafts in `suppressed`. */
   replayed(
     events: readonly AuditEvent[],
     drafts: readonly EventDraft[],
@@ -90,7 +89,7 @@ export interface DraftOutcomes {
   ): void
 }
 
-/** Where all outcomes of a log go. */
+/** Receives all outcomes of a log. */
 export interface Outcomes extends DraftOutcomes {
   readonly counts: Readonly<Record<Outcome | 'calls', number>>
   /** A call begins. */
@@ -101,9 +100,9 @@ export interface Outcomes extends DraftOutcomes {
   refused(call: RefusedCall, error: AuditLogError): void
   /** An earlier call has stored the event. */
   repeated(draft: EventDraft): void
-  /** Drafts that the log itself records: they are not calls. */
+  /** Drafts of the log itself. They are not calls. */
   readonly ownDrafts: WeakSet<EventDraft>
-  /** Drafts that are recorded again if they are rejected, because an intent is kept: they are not lost. */
+  /** Drafts that are not lost after a rejection, because their intent records them again. */
   readonly intendedDrafts: WeakSet<EventDraft>
 }
 
@@ -163,7 +162,7 @@ export function createOutcomes(dependencies: OutcomesDependencies): Outcomes {
       const isIntended = intendedDrafts.has(draft)
       const { type, system } = draft
       if (!ownDrafts.has(draft)) return refused({ type, system, isIntended }, error)
-      // The losses of a gap event are reported again.
+      // The losses of a rejected gap event are reported again.
       if (draft.type !== GAP && !isIntended) gaps.lost(draft.type, lossReason(true, error)!)
       return undefined
     },

@@ -19,7 +19,7 @@ const OUTCOME_KEYS = [
 ] as const
 const EMAIL_KEYS = [...OUTCOME_KEYS, 'sender', 'recipients', 'subject', 'message_id'] as const
 const CHANNEL_KEYS = ['channel', 'channel_id', 'kind', 'changes', 'changes_cut'] as const
-/* Where `subscriptionRoutes` and `viewRoutes` serve them by default. */
+/* Default paths of `subscriptionRoutes` and `viewRoutes`. */
 const SUBSCRIPTION = '/api/subscriptions/{subscription_id}'
 const CHANNEL = '/api/notification_channels/{channel_id}'
 const VIEW = '/api/views/{view_id}'
@@ -29,7 +29,7 @@ const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 /** The severity number of OpenTelemetry. */
 const ERROR = 17
 
-/* Events of OCSF: uids of their classes. */
+/* Events of OCSF, with the uids of their classes. */
 const APPLICATION_ERROR = { class: 6008, activity: 1 } as const
 const EMAIL = { class: 4009, activity: 1 } as const
 const LOG_DELETION = { class: 1008, activity: 2 } as const
@@ -363,8 +363,8 @@ export const ownEventTypes = {
 } as const satisfies Readonly<Record<string, EventTypeDefinition>>
 
 /**
- * The registry of a log: the given types and the types that the log itself records. Where both define a type, the host's
- * counts, with the data keys of both.
+ * The registry of a log: the given types, and the types of events that the log itself records. If both define a type,
+ * the definition of the host applies, with the data keys of both.
  */
 export function withOwnTypes<Types extends EventTypes>(types: Types): Types {
   const own: EventTypes = ownEventTypes

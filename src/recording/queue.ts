@@ -4,9 +4,12 @@ import type { Microseconds } from '../event/timestamp.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { waitingAtExit } from './warnings.js'
 
-/** Other calls may have stored the same draft before: the store looks for its suffix. */
+/**
+ * Earlier attempts that may have stored the same draft, also attempts of other calls. The store looks for the suffix
+ * of the draft.
+ */
 export interface EarlierAttempts {
-  /** They stored it later than this, if at all. */
+  /** A time before the event, if it was stored. */
   readonly since: Microseconds
   /** An event that is not later than this was reported as stored before. */
   readonly until: Microseconds
@@ -20,15 +23,15 @@ export interface QueueEntry {
   readonly isOwn: boolean
   /** Bytes of the draft's JSON text. */
   readonly bytes: number
-  /** On the scale of `performance.now()`. */
+  /** Time on the scale of `performance.now()`. */
   readonly deadline: number
   readonly resolve: (event: AuditEvent | undefined) => void
   readonly reject: (error: AuditLogError) => void
   readonly signal: AbortSignal | undefined
   onAbort: (() => void) | undefined
-  /** `stored`: visible in the store, but perhaps not durable. `journalling`: on its way into the journal. */
+  /** `stored`: visible in the store, but perhaps not durable. `journalling`: being written to the journal. */
   stage: 'waiting' | 'stored' | 'journalling' | 'settled'
-  /** When the call was made; for the policy `queue` only. */
+  /** Time of the call; only for the policy `queue`. */
   readonly calledAt: Microseconds | undefined
   earlier: EarlierAttempts | undefined
   /**
@@ -38,7 +41,7 @@ export interface QueueEntry {
   since: Microseconds | undefined
   /** The store wrote the draft in an attempt, but did not confirm it. */
   isInDoubt: boolean
-  /** Calls of `flush` that wait for the entry; `undefined` if there are none. */
+  /** Callbacks of `flush` calls that wait for the entry; `undefined` if there are none. */
   onSettled: (() => void)[] | undefined
 }
 
@@ -46,15 +49,15 @@ export interface QueueEntry {
 export interface Queue {
   push(entry: QueueEntry): void
   isEmpty(): boolean
-  /** True if `count` entries wait. */
+  /** True if at least `count` entries wait. */
   has(count: number): boolean
-  /** Some of what `take` would return: up to `count` entries. */
+  /** Up to `count` of the entries that `take` would return. */
   peek(count: number): readonly QueueEntry[]
   /** Takes up to `count` of the oldest entries into flight, and drops settled ones on the way. */
   take(count: number): readonly QueueEntry[]
   /** Ends the flight of a batch. */
   land(batch: readonly QueueEntry[]): void
-  /** Puts entries that have to be tried again before all others. */
+  /** Puts entries that need another attempt before all other entries. */
   putBack(again: readonly QueueEntry[]): void
   /** Removes and returns the waiting entries that satisfy the condition. */
   extract(condition: (entry: QueueEntry) => boolean): readonly QueueEntry[]
@@ -65,7 +68,7 @@ export interface Queue {
   all(): readonly QueueEntry[]
   /** True if an entry with the policy `queue` is in flight or waits. */
   hasJournalBound(): boolean
-  /** True if one is in flight: it has to get into the journal before the waiting ones. */
+  /** True if an entry with the policy `queue` is in flight. It must be journalled before waiting entries. */
   fliesJournalBound(): boolean
 }
 
@@ -73,8 +76,8 @@ export interface Queue {
 export const isOpen = ({ stage }: QueueEntry): boolean => stage === 'waiting' || stage === 'stored'
 
 /**
- * Tests entries against one time, on the scale of `performance.now()`. If each entry read the clock anew,
- * a later one could be due although an earlier one was not.
+ * Tests entries against one time on the scale of `performance.now()`. With a new time for each entry, a later entry
+ * could be due although an earlier entry was not.
  */
 export const dueAt =
   (now: number) =>
@@ -124,20 +127,11 @@ export function createQueue(): Queue {
 }
 
 export interface RecorderOptions {
-  /**
-   * How long an event may wait for the store, in milliseconds; at least 1.
-   * @default 10000
-   */
+  /** Maximum time that an event waits for the store, in milliseconds; at least 1. @default 10000 */
   readonly deadlineMs: number
-  /**
-   * Maximum number of events that wait at one time; beyond it `record` rejects with `QUEUE_FULL`.
-   * @default 10000
-   */
+  /** Maximum number of waiting events. Beyond this, `record` rejects with `QUEUE_FULL`. @default 10000 */
   readonly maxWaiting: number
-  /**
-   * Maximum bytes of attributes (JSON text) that wait at one time.
-   * @default 67108864
-   */
+  /** Maximum bytes of the attributes (JSON text) of waiting events. @default 67108864 */
   readonly maxWaitingBytes: number
 }
 
@@ -151,7 +145,7 @@ export const defaultRecorderOptions: RecorderOptions = {
 export interface QueueLimits {
   /** `QUEUE_FULL` if the limits are reached; `undefined` if there is room. */
   fullError(): AuditLogError | undefined
-  /** `isOwn`: recorded by the log itself, not by a call of the host. */
+  /** `isOwn` is true for events of the log itself. */
   add(bytes: number, isOwn: boolean): void
   remove(bytes: number, isOwn: boolean): void
   /**

@@ -7,7 +7,7 @@ import { type OptionNames, requireOptions } from '../options.js'
 
 const LINK: OptionNames<LinkDefinition> = { attribute: true, kind: true, path: true, rank: true }
 
-/** The segments of a path after its first slash; `undefined` if it has none. */
+/** The segments of a path after its first slash; `undefined` without a slash. */
 const segmentsOf = (path: unknown): readonly string[] | undefined =>
   typeof path === 'string' && path.startsWith('/') ? path.slice(1).split('/') : undefined
 
@@ -25,7 +25,7 @@ const isKind = (kind: unknown): boolean =>
     ? kind.length > 0 && Array.from(kind).every(isLinkPath)
     : isLinkPath(kind) || (typeof kind === 'string' && Object.hasOwn(LINK_FORMS, kind))
 
-/** Why the path is not one for the attribute, or `undefined` if it is. */
+/** Reason why the path is not valid for the attribute; `undefined` if it is valid. */
 function pathFault({ attribute, kind, path }: LinkDefinition): string | undefined {
   const place = `{${attribute}}`
   const isPath = typeof kind !== 'string' || kind.startsWith('/')
@@ -52,8 +52,8 @@ function faultOf(row: LinkDefinition): string | undefined {
 }
 
 /**
- * The option `links`, as a copy that later changes do not reach. Throws `INVALID_OPTION`, which names the wrong row;
- * `where` names the function.
+ * A copy of the option `links`, so that later changes have no effect. Throws `INVALID_OPTION`, which names the wrong
+ * row; `where` names the function.
  */
 export function readLinks(links: LinkTable | undefined, where: string): LinkTable {
   if (links === undefined) return []

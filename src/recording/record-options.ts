@@ -6,29 +6,30 @@ export interface RecordOptions extends WaitOptions {
   /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
   /**
-   * A handle on the store's database with an open transaction, which the event joins: a
-   * better-sqlite3 `Database`, a `DatabaseSync` of `node:sqlite`, a `pg` client, or the result of a function of
-   * `daybook/orm`. If the transaction commits, the event becomes visible within about a second;
-   * if it rolls back, there is no event. The statement has been issued when the
-   * call returns. The call resolves to `undefined` once the event is in the transaction, whether or not
-   * that commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an
-   * open handle on that database with an open transaction. A call that rejects has left nothing in the transaction: await it
-   * before the commit. A synchronous transaction function cannot await it, and learns of the error too
-   * late to roll back.
+   * A handle on the store's database with an open transaction, which the event joins: a better-sqlite3 `Database`, a
+   * `DatabaseSync` of `node:sqlite`, a `pg` client, or the result of a function of `daybook/orm`. If the transaction
+   * commits, the event becomes visible within about a second; if it rolls back, there is no event. The statement has
+   * been issued when the call returns. The call resolves to `undefined` once the event is in the transaction, whether
+   * or not the transaction commits; listeners do not get the event. Rejects with `INVALID_OPTION` for anything but an
+   * open handle on that database with an open transaction. A rejected call has left nothing in the transaction, so
+   * await it before the commit. A synchronous transaction function cannot await the call, and gets the error too late
+   * to roll back.
    */
   readonly transaction?: object | undefined
 }
 
 export interface RecordSystemOptions extends RecordOptions {
-  /** A throttle of the call, unless the type has one. Rejects with `INVALID_OPTION` for an invalid period. */
+  /**
+   * A throttle for the call. A throttle of the type takes precedence. Rejects with `INVALID_OPTION` for an invalid
+   * period.
+   */
   readonly throttle?: CallThrottle | undefined
 }
 
 export interface RecordCustomOptions extends RecordOptions {
   /**
-   * Makes the call safe to repeat if its outcome is unknown: 1 to 255 visible ASCII characters. Keys of
-   * different users are independent. Rejects with `INVALID_OPTION` for other values, and together with
-   * a `transaction`.
+   * Allows the caller to repeat a call whose outcome is unknown: 1 to 255 visible ASCII characters. Keys of different
+   * users are independent. Rejects with `INVALID_OPTION` for other values, and together with a `transaction`.
    */
   readonly idempotencyKey?: string | undefined
 }

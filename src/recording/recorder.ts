@@ -17,13 +17,10 @@ import { createSettlement, type Recording, type Settlement } from './settlement.
 export interface AddOptions extends WaitOptions {
   /** @default 'block' */
   readonly policy?: FailurePolicy | undefined
-  /**
-   * On the scale of `performance.now()`.
-   * @default `deadlineMs` from now
-   */
+  /** Time on the scale of `performance.now()`. @default `deadlineMs` from now */
   readonly deadline?: number | undefined
   readonly earlier?: EarlierAttempts | undefined
-  /** Recorded by the log itself: `waiting` does not count it. */
+  /** True for events of the log itself. They do not count as `waiting`. */
   readonly isOwn?: boolean | undefined
 }
 
@@ -36,10 +33,10 @@ export interface Recorder {
    */
   add(draft: EventDraft, options?: AddOptions): Promise<AuditEvent | undefined>
   /**
-   * Adds the draft to the transaction of the host, past the queue: the store has issued its statement when the call
-   * returns. The call counts as waiting until the store answers, without a deadline: only that answer shows
-   * whether the draft is in the transaction. Throws `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION`
-   * for a store without transactions.
+   * Adds the draft to the transaction of the host, without the queue. The store has issued its statement when the
+   * call returns. The call counts as waiting until the store answers, without a deadline, because only that answer
+   * shows whether the draft is in the transaction. Throws `QUEUE_FULL`, `ABORTED`, and `INVALID_OPTION` for a store
+   * without transactions.
    */
   enlist(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<undefined>
   /**
@@ -135,7 +132,7 @@ export function createRecorder(
     outage: availability.outage,
     async flush() {
       const settled = settlementsOf(queue.all())
-      // Settles entries at once, so it comes after their promises.
+      // The journal settles its entries at once, so the promises of `flush` must exist before.
       journaling?.flush()
       await Promise.all([enlisting.flush(), ...settled])
     },
@@ -143,20 +140,20 @@ export function createRecorder(
   }
 }
 
-/** A promise for each entry that is not settled yet, which resolves when it is. */
+/** A promise for each unsettled entry. It resolves when the entry is settled. */
 function settlementsOf(entries: readonly QueueEntry[]): Promise<void>[] {
   return entries
     .filter(({ stage }) => stage !== 'settled')
     .map((entry) => new Promise((resolve) => (entry.onSettled ??= []).push(resolve)))
 }
 
-/** False if an earlier entry may still go to the journal: it has to get there first. */
+/** False if an earlier entry may still go to the journal, because it must be written before this entry. */
 const goesToJournal = ({ availability, journaling, queue }: Recording): boolean =>
   (availability.skipsStore() || journaling!.length() > 0) && !queue.hasJournalBound()
 
 /**
- * Puts a new entry into the queue and returns true; or gives it to the journal or drops it, by its
- * policy, and returns false. `full` is the error if the queue has no room.
+ * Puts a new entry into the queue and returns true. Or applies the policy: adds the entry to the journal or drops it,
+ * and returns false. `full` is the error of a full queue.
  */
 function admit(
   recording: Recording,
@@ -171,7 +168,7 @@ function admit(
     settlement.toJournal(entry)
     return false
   }
-  // While the store is down, one event at a time tries it.
+  // While the store is down, only one event at a time tries it.
   if (policy === 'drop' && (full || (availability.isDown() && queueLimits.total() > 1))) {
     const error =
       full ?? new AuditLogError('STORE_FAILED', `the ${store.name} store is unavailable`)
@@ -179,7 +176,7 @@ function admit(
     return false
   }
   if (signal) {
-    // Once the entry is part of an attempt, only the outcome shows whether the event is stored.
+    // Once an attempt contains the entry, only the outcome of the attempt shows whether the event is stored.
     entry.onAbort = () => {
       if (queue.holds(entry)) settlement.reject(entry, abortedError(signal))
     }

@@ -7,9 +7,9 @@ import type { EventStore } from '../store/store.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { warn } from '../async/warn.js'
 
-// The number of damaged places that are reported; `verify` returns all of them.
+// Maximum number of damaged places that are reported. `verify` returns all of them.
 const MAX_REPORTED = 1000
-/** Places that one event lists. */
+/** Maximum number of places in one event. */
 const MAX_LISTED = 100
 
 type RecordReport = (type: string, data: JsonObject) => Promise<unknown>
@@ -28,7 +28,7 @@ const damageData = (damages: readonly Damage[]): JsonObject => ({
   })),
 })
 
-/** A damaged time may be out of range. */
+/** The time as text. Returns the number itself if it is out of range, because it may be damaged. */
 function timeOf(time: number): string | number {
   try {
     return formatTimestamp(time)
@@ -52,7 +52,7 @@ export function reportDamage(
   const recordFound = (): void => {
     const damages = found
     found = []
-    // Without the event the listeners and the process warning remain.
+    // If recording fails, the listeners and the process warning still report the damage.
     record('warn:audit_log:damage', damageData(damages)).catch(() => {})
   }
 
@@ -86,7 +86,7 @@ const clockText = ({ reason, clock, expected }: ClockDoubt): string => {
 
 const READ_MS = 5000
 
-/** True if an import stored the newest event of the log, whose time then says nothing about the clock. */
+/** True if an import stored the newest event of the log. The time of such an event is no evidence about the clock. */
 async function isOfImport(store: EventStore, { reason, expected }: ClockDoubt): Promise<boolean> {
   if (reason !== 'start') return false
   using wait = timeoutSignal(READ_MS)
@@ -95,8 +95,9 @@ async function isOfImport(store: EventStore, { reason, expected }: ClockDoubt): 
 }
 
 /**
- * Records an event for each reading of the clock that the store doubts, unless the reason is an import, or emits a process warning if
- * that fails, and calls `noteDoubt`. `flush` resolves when the reports so far are done; `close` also ends them.
+ * Records an event for each reading of the clock that the store doubts, unless the doubt comes from an import. Emits
+ * a process warning if recording fails. Calls `noteDoubt`. `flush` resolves when the reports so far are done; `close`
+ * also ends them.
  */
 export function reportClock(
   store: EventStore,
@@ -113,7 +114,7 @@ export function reportClock(
     queueMicrotask(() => {
       const recorded = recordDoubt(doubt).catch(() => warn(clockText(doubt)))
       reported = Promise.all([reported, recorded])
-      // If it fails, a rule that has run before finds the doubt by itself.
+      // If this fails, a cleaning rule that has already run finds the doubt itself.
       noteDoubt(doubt).catch(() => {})
     })
   }

@@ -21,25 +21,25 @@ export interface Recording {
   readonly journaling: Journaling | undefined
   readonly outcomes: DraftOutcomes
   /**
-   * Suffixes of the drafts, in flight or in the journal, that are appended again if an attempt fails.
-   * A store that does not know whether it stored one of them need not remove it.
+   * Suffixes of drafts in flight or in the journal. After a failed attempt they are appended again. So a store need
+   * not remove such a draft if it does not know whether it has stored it.
    */
   readonly retriedLater: Set<IdSuffix>
 }
 
 /** Settles entries: the outcome is noted first, then the call resolves or rejects. */
 export interface Settlement {
-  /** Counts the entry as settled: the store has the event, or it never will. */
+  /** Counts the entry as settled: the store has the event, or will never store it. */
   finish(entry: QueueEntry): void
   reject(entry: QueueEntry, error: AuditLogError): void
   drop(entry: QueueEntry, error: AuditLogError): void
-  /** Resolves the call once the event is in the journal; rejects it if the journal refuses. */
+  /** Resolves the call once the event is in the journal. Rejects the call if the journal refuses the event. */
   toJournal(entry: QueueEntry): void
   /** Moves waiting entries with the policy `queue` to the journal, to keep them ahead of newer ones. */
   allToJournal(): void
   /** Applies the failure policy of an entry that was not stored. */
   fail(entry: QueueEntry, error: AuditLogError): void
-  /** As `fail`, after the deadline. `reason` is appended to the message. */
+  /** Like `fail`, after the deadline. The message ends with `reason`. */
   expire(entry: QueueEntry, cause?: unknown, reason?: string): void
 }
 
@@ -61,7 +61,7 @@ export function createSettlement({
   }
   const finish = (entry: QueueEntry): void => {
     leaveQueue(entry)
-    // The others were never added.
+    // Only drafts of this policy were added.
     if (entry.policy === 'queue') retriedLater.delete(entry.draft.suffix)
   }
   const withDoubt = ({ isInDoubt }: QueueEntry, error: AuditLogError): AuditLogError => {
@@ -84,7 +84,7 @@ export function createSettlement({
   const toJournal = (entry: QueueEntry): void => {
     entry.stage = 'journalling'
     availability.on('journalWriteStarted')
-    // A replayed event is not live: its process may have ended before.
+    // A replayed event is not live, because its process may have ended before.
     const draft = entry.draft.live ? { ...entry.draft, live: undefined } : entry.draft
     journaling!.add({ draft, recordedAt: entry.calledAt!, since: entry.since }, (error) => {
       availability.onJournalWriteEnded(error !== undefined)
@@ -135,13 +135,13 @@ export function createDeadlines(
     if (dueInFlight.some(({ stage }) => stage === 'waiting')) abortAttempt()
     const unconfirmed = dueInFlight.filter(({ stage }) => stage === 'stored')
     for (const entry of unconfirmed) settlement.expire(entry)
-    // The store is down, and the loop that writes batches may wait for it.
+    // The loop that writes batches may be waiting for the unavailable store.
     if (unconfirmed.length > 0 && !queue.fliesJournalBound()) settlement.allToJournal()
-    // Entries for the journal stay: the batch in flight is older, and has to get there first.
+    // Entries for the journal stay, because the older batch in flight has to get there first.
     const due = queue.extract((entry) => isDue(entry) && entry.policy !== 'queue')
     for (const entry of due) if (entry.stage !== 'settled') settlement.expire(entry)
     let next = Infinity
-    // An entry that is due and still there waits for the batch in flight; it needs no timer.
+    // A due entry that is still present waits for the batch in flight, and needs no timer.
     for (const { deadline } of queue.all()) if (deadline > now && deadline < next) next = deadline
     return next
   })

@@ -6,7 +6,7 @@ import type { EventStore } from '../store/store.js'
 
 type Change = (present: JsonValue | undefined, now: Microseconds) => JsonValue | undefined
 
-/** As `EventStore.updateState`, with one `keepFor`. */
+/** Like `EventStore.updateState`, with the same `keepFor` for all calls. */
 export type UpdateState = (
   key: string,
   change: Change,
@@ -32,8 +32,8 @@ interface StateUpdatesOptions {
 }
 
 /**
- * Updates states of a store. Updates that have to wait for others run together, in one transaction: a transaction for each
- * would limit the calls to a few hundred in a second.
+ * Updates states of a store. Waiting updates share a transaction, because separate transactions would limit the calls
+ * to a few hundred per second.
  */
 export function createStateUpdates(
   store: Pick<EventStore, 'updateState' | 'updateStates'>,
@@ -63,7 +63,7 @@ export function createStateUpdates(
     }
   }
 
-  /** The updates of the next transaction: each key once. Updates whose caller has given up are left out. */
+  /** The updates of the next transaction, with each key once. Updates whose signal has aborted are left out. */
   const takeNext = (): readonly Waiting[] => {
     const taken = new Map<string, Waiting>()
     const left: Waiting[] = []

@@ -22,7 +22,7 @@ export interface SuppressedReports<Counter extends SuppressedCounter> {
   count(counter: Counter, time: Microseconds): void
   /** The counter of the throttle, if it has counts that are not reported yet. */
   unreported(key: string): Counter | undefined
-  /** Reports all counts to the store. Rejects if it fails; then they are reported later. */
+  /** Reports all counts to the store. Rejects if the store fails; then the counts are reported later. */
   report(signal: AbortSignal): Promise<void>
   /** Ends the reports by timer. */
   close(): void
@@ -36,7 +36,7 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
   const reporter = randomUUID()
   const counting = new Map<string, Counter>()
   let number = 0
-  /** A report that the store may have taken: it is sent again until the store answers. */
+  /** A report that the store may have accepted. It is sent again until the store answers. */
   let unsent: SuppressedReport | undefined
   const inOrder = createSerial()
   let failures = 0
@@ -64,7 +64,7 @@ export function createSuppressedReports<Counter extends SuppressedCounter>(
       unsent = undefined
     }
   }
-  // An earlier report may have a later deadline; do not wait for it beyond this signal.
+  // An earlier report may have a later deadline. Do not wait for it longer than this signal allows.
   const report = (signal: AbortSignal): Promise<void> =>
     untilAborted(
       inOrder(() => send(signal)),

@@ -9,7 +9,9 @@ import type { Microseconds } from '../event/timestamp.js'
 import { checkNamed, type OptionNames, requireOptions } from '../options.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 
-/** Throttle periods set by the host, by event type. They replace those of the registry; `false` removes a throttle. */
+/**
+ * Throttle periods of the host by event type. They replace the periods of the registry; `false` removes a throttle.
+ */
 export type ThrottlePeriods = Readonly<Record<string, Duration | false>>
 
 /** A throttle that a call gives. */
@@ -26,7 +28,7 @@ const CALL_THROTTLE: OptionNames<CallThrottle> = { period: true, scope: true }
 export interface TypeThrottle {
   readonly type: string
   readonly period: Microseconds
-  /** Names of data keys: each combination of their values is throttled on its own. */
+  /** Names of data keys. Each combination of their values is throttled separately. */
   readonly scope: readonly string[]
 }
 
@@ -77,7 +79,7 @@ export function throttleOf(
   return { key: throttleKey(type, texts), scope: shown, period }
 }
 
-/** The throttle of a draft whose call gives one. Throws `INVALID_OPTION`. */
+/** The throttle from the options of a call. Throws `INVALID_OPTION`. */
 export function throttleOfCall(
   type: string,
   throttle: CallThrottle,
@@ -98,7 +100,7 @@ export function throttleOfCall(
   }
 }
 
-/** The values of the scope's data keys; null for a getter that throws. */
+/** The values of the scope's data keys; null for a throwing getter. */
 function pick(scope: readonly string[], data: object): object {
   const picked = scope.map((key): [string, unknown] => {
     try {

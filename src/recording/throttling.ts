@@ -12,24 +12,24 @@ import {
 import type { Clock, Microseconds } from '../event/timestamp.js'
 import { createWarnOnce } from './warnings.js'
 
-/** One throttle, as this process knows it. */
+/** State of one throttle in this process. */
 interface Gate extends SuppressedCounter {
   closedFrom: Microseconds
   closedUntil: Microseconds
 }
 
 /**
- * The throttles as this process knows them. The store decides; a throttle known to be closed needs
- * no store access.
+ * State of the throttles in this process. The store decides; a throttle that is known to be closed needs no access to
+ * the store.
  */
 export interface Throttling {
   /**
-   * The throttle for the draft of a call; `undefined` if its type has none. `suppressed` if the throttle
-   * is known to be closed: then the call is counted. The throttle of the type comes before one that the
-   * call gives. Throws `INVALID_OPTION`.
+   * Returns the throttle for the draft of a call; `undefined` without a throttle. Returns `suppressed` if the
+   * throttle is known to be closed; then the call is counted. A throttle of the type takes precedence over a throttle
+   * of the call. Throws `INVALID_OPTION`.
    */
   check(type: string, data: object, given?: CallThrottle): DraftThrottle | 'suppressed' | undefined
-  /** A draft goes to the store: further calls are suppressed until its outcome is known. */
+  /** Notes that a draft goes to the store. Further calls are suppressed until its outcome is known. */
   pending(draft: EventDraft): void
   /** The draft is stored, or will be from the journal. */
   stored(draft: EventDraft): void
@@ -72,7 +72,7 @@ export function createThrottling({
 
   const gateOf = ({ throttle, type }: EventDraft): Gate => {
     const { key } = throttle!
-    // A gate that the cache dropped may have counts that are not reported yet.
+    // A gate that the cache dropped may have unreported counts.
     const known = gates.get(key) ?? reports.unreported(key)
     const gate = known ?? newGate(throttle!, type)
     gates.set(key, gate)
@@ -87,7 +87,7 @@ export function createThrottling({
 
   const decide = (throttle: DraftThrottle, gate: Gate): DraftThrottle | 'suppressed' => {
     const time = now()
-    // A time before `closedFrom` means that the clock was set back: the store decides then too.
+    // A time before `closedFrom` means that the clock was set back. Then the store decides, too.
     if (time < gate.closedFrom || time >= gate.closedUntil) return throttle
     reports.count(gate, time)
     return 'suppressed'
@@ -177,9 +177,8 @@ const isIndexable = (value: unknown): boolean =>
     : value === null || (typeof value !== 'object' && typeof value !== 'function')
 
 /**
- * A tree with a level for each key of the scope. Looks up the values themselves, because building a
- * text key of them would cost more than the rest of a throttled call. Forgets all items when there are
- * more than `maxItems`.
+ * A tree with a level for each key of the scope. Looks up the values themselves, because building a text key would
+ * cost more than the rest of a throttled call. Forgets all items beyond `maxItems`.
  */
 export function createScopeIndex<Item>(
   scope: readonly string[],

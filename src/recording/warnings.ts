@@ -1,8 +1,5 @@
 import { ProcessWarning, warn } from '../async/warn.js'
-/**
- * Returns a function that emits a process warning once for each cause, for the first `max` causes. A host has few, unless
- * it generates them.
- */
+/** Returns a function that emits a process warning once for each cause, for at most `max` causes. */
 export function createWarnOnce(max: number): (cause: string, message: string) => void {
   const given = new Set<string>()
   return (cause, message) => {
@@ -17,7 +14,10 @@ interface Unfinished {
   count(): number
 }
 
-/** Sources of work. If the work of some is unfinished when the process exits, emits a warning with the sum of the counts. */
+/**
+ * Sources of unfinished work. If any work is unfinished when the process exits, emits a warning with the sum of the
+ * counts.
+ */
 function createExitWarning(messageOf: (count: number) => string) {
   const sources = new Set<Unfinished>()
   let isInstalled = false

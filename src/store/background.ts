@@ -1,20 +1,20 @@
 import type { EventStore } from './store.js'
 
-/** A store for work that must neither open it nor keep it open. */
+/** A view of a store for background work, which does not count as use and does not keep the store open. */
 export interface Background {
-  /** Its calls do not count as use. */
+  /** Calls of this view do not count as use. */
   readonly store: EventStore
   isOpen(): boolean
   /**
-   * Calls `look` from time to time while the store is open, by a timer of many stores. Without this method the
-   * user has a timer of its own.
+   * Calls `look` regularly while the store is open. One timer serves many stores. Without this method, the user of
+   * the view needs a timer.
    */
   readonly onLook?: (look: () => void) => void
 }
 
 const backgrounds = new WeakMap<EventStore, Background>()
 
-/** Says how to use the store in the background. */
+/** Sets the view of the store for background work. */
 export function setBackground(store: EventStore, background: Background): void {
   backgrounds.set(store, background)
 }

@@ -1,4 +1,4 @@
-/** One fact about a log's surroundings that was checked. */
+/** The result of one check of a log's environment. */
 export interface Checkup {
   /** Name of the check: `disk`, `fsync`. */
   readonly name: string

@@ -1,36 +1,36 @@
 import { AuditLogError } from '../errors.js'
 import { type Clock, DAY, type Microseconds } from '../event/timestamp.js'
 
-/** A reading of the clock that is far from what was expected. */
+/** A reading of the clock that is far from the expected time. */
 export interface ClockDoubt {
   /**
-   * `jump`: the clock went ahead by much more than the time that passed; new events do not follow it yet.
-   * `start`: the clock is far from the newest event of the log; new events follow it.
+   * `jump`: the clock went ahead by much more than the elapsed time; new events do not follow it yet. `start`: the
+   * clock is far from the newest event of the log; new events follow it.
    */
   readonly reason: 'jump' | 'start'
   readonly clock: Microseconds
-  /** The last trusted reading plus the time since; at a start, the high-water mark. */
+  /** The last trusted reading plus the time since. At a start, the high-water mark. */
   readonly expected: Microseconds
 }
 
-/** How far a clock may jump ahead, or be from the newest event at the start, without doubt. */
+/** Largest jump ahead, or distance from the newest event at a start, that raises no doubt. */
 export const MAX_JUMP: Microseconds = 30 * DAY
 /** A jump that has lasted for this long, in milliseconds, is accepted. */
 export const ACCEPTED_AFTER_MS = 600_000
 
 /**
- * Decides which readings of a clock become times of events. Every new event is later than the
- * high-water mark, so one reading that is far ahead would shift the times of all later events.
+ * Decides which readings of a clock become times of events. Every new event is later than the high-water mark, so one
+ * reading that is far ahead would shift the times of all later events.
  */
 export interface ClockGuard {
   /**
-   * The time to use for a reading: the reading itself, or while it is in doubt, the last trusted reading plus the
-   * time that has passed.
+   * Converts a reading to the time of events. Returns the reading itself, or while it is in doubt, the last trusted
+   * reading plus the elapsed time.
    */
   judge(reading: Microseconds): Microseconds
   /** The time to use while the clock is in doubt; `undefined` if it is trusted. */
   doubted(): Microseconds | undefined
-  /** How far the last reading is ahead of the time to use; 0 if it is trusted. */
+  /** Difference by which the last reading is ahead of the used time; 0 if it is trusted. */
   ahead(): Microseconds
   /** Compares the first reading with the high-water mark of the log, once; 0 for a log without events. */
   begin(highWater: Microseconds): void
@@ -45,7 +45,7 @@ export interface ClockGuard {
   watch(handler: (doubt: ClockDoubt) => void): () => void
 }
 
-/** `monotonic` as in {@link Clock}; without it every reading is trusted. */
+/** Creates a guard. `monotonic` is as in {@link Clock}; without it every reading is trusted. */
 export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   const handlers = new Set<(doubt: ClockDoubt) => void>()
   let unreported: ClockDoubt | undefined
@@ -54,7 +54,7 @@ export function createClockGuard(monotonic: Clock['monotonic']): ClockGuard {
   /** The last trusted reading, and when it was read. */
   let trusted: Microseconds | undefined
   let trustedAt = 0
-  /** When the clock was found to be ahead. */
+  /** Time at which the jump of the clock was noticed. */
   let doubtedSince: number | undefined
   let ahead: Microseconds = 0
 

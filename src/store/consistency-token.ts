@@ -4,14 +4,15 @@ import type { ReadOptions } from './store.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
 /**
- * The state of a log that a read must have. The text of a token is a `created_at`; a log on Postgres adds a position in the write-ahead
- * log, which also covers imports, removals and changes of live events: `<created_at>_<cluster>_<position>`.
+ * The state of a log that a read must include. The text of a token is a `created_at`. A log on Postgres adds a
+ * position in the write-ahead log, which also covers imports, removals and changes of live events:
+ * `<created_at>_<cluster>_<position>`.
  */
 export interface ConsistencyToken {
   /** The answer has every event up to this time. */
   readonly time: Microseconds
   readonly wal: { readonly cluster: string; readonly position: string } | undefined
-  /** True for {@link NEWEST}, which any log has reached; no replica is known to have it. */
+  /** True for {@link NEWEST}. Any log has reached it, but no replica is known to have it. */
   readonly isNewest?: true
 }
 
@@ -20,7 +21,7 @@ export const NEWEST = 'newest'
 
 const TOKEN = /^([^_]{1,40})(?:_(\d{1,20})_([\dA-F]{1,8}\/[\dA-F]{1,8}))?$/
 
-/** Reads the text of a token of a state in the past; `undefined` for any other value. */
+/** Reads the text of a token of an earlier state; `undefined` for any other value. */
 export function parseToken(text: unknown): ConsistencyToken | undefined {
   const [, timestamp = '', cluster, position] = (typeof text === 'string' && TOKEN.exec(text)) || []
   const time = parseTimestamp(timestamp)
@@ -28,7 +29,7 @@ export function parseToken(text: unknown): ConsistencyToken | undefined {
   return { time, wal: cluster && position ? { cluster, position } : undefined }
 }
 
-/** Reads the text of a token; `undefined` if there is none. Throws `INVALID_VALUE`. */
+/** Reads the text of a token; `undefined` for `undefined`. Throws `INVALID_VALUE`. */
 export function readToken(text: unknown): ConsistencyToken | undefined {
   if (text === undefined) return undefined
   if (text === NEWEST) return { time: -Infinity, wal: undefined, isNewest: true }

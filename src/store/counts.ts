@@ -15,7 +15,7 @@ export interface CountsQuery {
    * bound reveals an event outside of it. `undefined` means everything.
    */
   readonly visible: Grouping | undefined
-  /** Counts over time; `undefined` for none. */
+  /** Settings of the counts over time; `undefined` for none. */
   readonly buckets: BucketsQuery | undefined
   /**
    * Attributes whose most frequent values to return; `level` is allowed too. Each is counted without
@@ -26,17 +26,14 @@ export interface CountsQuery {
   readonly top: number
   /** True to return the names of attributes that occur. */
   readonly attributes: boolean
-  /**
-   * Milliseconds after which the count ends with the events counted so far. With 0 these are always the
-   * same events.
-   */
+  /** Time in milliseconds after which the count ends. With 0, the counted events are always the same. */
   readonly within: number
 }
 
 export interface BucketsQuery {
   /** Maximum number of buckets, 1 to 1000. */
   readonly count: number
-  /** The IANA time zone in whose full hours or days the buckets begin. */
+  /** The IANA time zone whose full hours or days are the beginnings of the buckets. */
   readonly zone: string
 }
 
@@ -48,8 +45,8 @@ export interface Bucket {
   readonly total: number
   readonly levels: LevelCounts
   /**
-   * How much of the bucket's time was counted, from 0 to 1; left out if all of it was. `total / share` is right only
-   * if the events are spread evenly over the bucket: it serves for the height of a bar, not as a number.
+   * Counted share of the bucket's time, from 0 to 1; left out for 1. `total / share` is right only if the events are
+   * spread evenly over the bucket. Use it for the height of a bar, not as a number.
    */
   readonly share?: number
 }
@@ -75,15 +72,14 @@ export interface Facet {
    */
   readonly values: readonly ValueCount[]
   /**
-   * How many distinct values were seen. Counting stops taking new values at 100,000 values or four
-   * million characters of text.
+   * Number of distinct values. Counting ignores new values after 100,000 values or four million characters of text.
    */
   readonly distinct: number
   /** Events without a value. */
   readonly missing: number
   /**
-   * True if these figures are exact. Otherwise each is a lower bound: there are at least that many. They may be lower
-   * bounds where the total is exact.
+   * True if these figures are exact. Otherwise each figure is a lower bound. They may be lower bounds where the total
+   * is exact.
    */
   readonly exact: boolean
 }
@@ -99,10 +95,7 @@ export interface SeenAttribute {
   readonly values: readonly ValueCount[]
 }
 
-/**
- * Which figures are exact. Each number of the others is a lower bound: the events that were counted when the time was
- * over.
- */
+/** Marks the exact figures. Other figures are lower bounds: the events that were counted when the time was over. */
 export interface ExactFigures {
   readonly total: boolean
   readonly levels: boolean
@@ -111,19 +104,19 @@ export interface ExactFigures {
 }
 
 /**
- * Figures for all matching events, not only for a page of them. A figure that is not exact is a lower bound, from events that
- * are spread over the whole time range. The total, the levels and the buckets never depend on the facets and
- * attributes that are asked for besides.
+ * Figures for all matching events, not only for a page of them. A figure that is not exact is a lower bound, from
+ * events that are spread over the whole time range. The total, the levels and the buckets do not depend on the
+ * requested facets and attributes.
  */
 export interface EventCounts {
   readonly total: number
   readonly levels: LevelCounts
   readonly buckets: Buckets | undefined
-  /** By the requested names. */
+  /** Facets by the requested names. */
   readonly facets: Readonly<Record<string, Facet>>
-  /** At most the 1000 most frequent, in this order; `undefined` if they were not requested. */
+  /** The most frequent attributes in this order, at most 1000; `undefined` if they were not requested. */
   readonly attributes: readonly SeenAttribute[] | undefined
-  /** Figures that were not requested are exact. Each facet has its own. */
+  /** Figures that were not requested count as exact. Each facet has its own `exact`. */
   readonly exact: ExactFigures
   readonly took_ms: number
 }
@@ -138,9 +131,9 @@ export interface CountOptions {
   readonly top?: number | undefined
   /** True to return the attributes that occur. @default false */
   readonly attributes?: boolean | undefined
-  /** Milliseconds, 0 to 60,000, after which figures that are not complete become lower bounds. @default 2000 */
+  /** Time in milliseconds, 0 to 60,000, after which incomplete figures become lower bounds. @default 2000 */
   readonly within?: number | undefined
-  /** A further filter that facets respect too, of the events that the user may see. */
+  /** Filter of the events that the user may see. Facets respect it, too. */
   readonly visible?: Grouping | undefined
   readonly signal?: AbortSignal | undefined
   /** See {@link AuditLog.consistencyToken}. */

@@ -5,16 +5,16 @@ import type { OptionNames } from '../options.js'
 /** A value of an attribute; null for events without one. */
 export type GroupValue = string | number | boolean | null
 
-/** How to group the matching events. */
+/** Settings for grouping the matching events. */
 export interface GroupsQuery {
   readonly where: Grouping | undefined
   /** Filter of the events that the reader may see, in addition to `where`. */
   readonly visible: Grouping | undefined
   /** One or two attributes; `level` is allowed too. */
   readonly by: readonly string[]
-  /** Attributes of whose numbers to return percentiles. */
+  /** Attributes for whose numbers percentiles are returned. */
   readonly numbers: readonly string[]
-  /** Counts of each group over time; `undefined` for none. */
+  /** Settings of the counts of each group over time; `undefined` for none. */
   readonly buckets: BucketsQuery | undefined
   /** Maximum number of groups to return. */
   readonly top: number
@@ -26,7 +26,7 @@ export interface GroupsQuery {
 export interface GroupOptions {
   /** One or two attributes, by the names that filters use, or `level`. */
   readonly by: readonly string[]
-  /** At most 5 attributes of whose numbers to return percentiles. @default none */
+  /** At most 5 attributes for whose numbers percentiles are returned. @default none */
   readonly numbers?: readonly string[] | undefined
   /** Counts of each group over time: at most `count` buckets (1 to 1000, default 96) in an IANA time zone (default UTC). */
   readonly buckets?: { readonly count?: number; readonly zone?: string } | undefined
@@ -52,12 +52,12 @@ export const GROUP_OPTIONS: OptionNames<GroupOptions> = {
   consistencyToken: true,
 }
 
-/** A percentile: the smallest number that at least this share of the numbers does not exceed. */
+/** A percentile: the smallest number that is not less than this share of the numbers. */
 export interface Percentile {
   readonly value: number
   /**
-   * The ends of the 95 % confidence interval, both equal to `value` if it is exact; null for an end that the numbers read
-   * do not bound.
+   * The ends of the 95 % confidence interval, both equal to `value` if it is exact. An end is null if the read
+   * numbers do not bound it.
    */
   readonly low: number | null
   readonly high: number | null
@@ -67,14 +67,14 @@ export interface Percentile {
 export interface NumberSummary {
   /** True if they are computed from all numbers of the group. */
   readonly exact: boolean
-  /** How many numbers they are computed from. */
+  /** Number of numbers that were read. */
   readonly read: number
   readonly p50: Percentile
   readonly p95: Percentile
   readonly p99: Percentile
 }
 
-/** The matching events that have these values. */
+/** The matching events with these values. */
 export interface EventGroup {
   /** One value for each attribute of `by`. */
   readonly values: readonly GroupValue[]
@@ -85,7 +85,7 @@ export interface EventGroup {
   readonly error: number
   /** Events in each bucket, scaled to `count`; `undefined` without buckets, and if no event of the group was read. */
   readonly buckets: readonly number[] | undefined
-  /** By attribute; without attributes that have no numbers in the group. */
+  /** Figures by attribute, without attributes that have no numbers in the group. */
   readonly numbers: Readonly<Record<string, NumberSummary>>
 }
 
@@ -94,9 +94,9 @@ export interface EventGroups {
   readonly by: readonly string[]
   /** The most frequent first; ties in the order of their values, events without a value last. */
   readonly groups: readonly EventGroup[]
-  /** How many groups there are; at least this many unless `exact.groups`. Counting stops at 100,000 groups. */
+  /** Number of groups; a lower bound unless `exact.groups`. Counting stops at 100,000 groups. */
   readonly distinct: number
-  /** How many events match. */
+  /** Number of matching events. */
   readonly total: number
   readonly exact: {
     /** True if `total` is exact. */
@@ -104,9 +104,12 @@ export interface EventGroups {
     /** True if no group is missing and each count is exact. Otherwise frequent groups may still be missing. */
     readonly groups: boolean
   }
-  /** How many matching events were read. */
+  /** Number of matching events that were read. */
   readonly read: number
-  /** The buckets of the groups: bucket i begins at edge i and ends before edge i + 1. `undefined` if none were requested. */
+  /**
+   * The edges of the groups' buckets: bucket i begins at edge i and ends before edge i + 1. `undefined` if none were
+   * requested.
+   */
   readonly buckets:
     | { readonly width: number; readonly zone: string; readonly edges: readonly string[] }
     | undefined

@@ -1,4 +1,4 @@
-/** Condition of a store, as it knows it. */
+/** Condition of a store from its own view. */
 export interface StoreHealth {
   /** False if the database refuses writes, such as a standby. @default true */
   readonly writable?: boolean | undefined
@@ -13,14 +13,14 @@ export interface StoreHealth {
 }
 
 export interface ReplicasHealth {
-  /** A replica that is further behind does not answer; missing if any lag is allowed. */
+  /** Maximum allowed lag. A replica with a larger lag does not answer. Missing if any lag is allowed. */
   readonly maxLagMs?: number | undefined
   readonly servers: readonly ReplicaHealth[]
 }
 
-/** The condition of a server that is only read from. */
+/** The condition of a replica. */
 export interface ReplicaHealth {
-  /** Its host and port, or its place in the list. */
+  /** Host and port of the replica, or its place in the list. */
   readonly name: string
   /** False if it did not answer. */
   readonly reachable: boolean
@@ -30,28 +30,28 @@ export interface ReplicaHealth {
   readonly lagBytes?: number
   /** The age of the oldest event that it lacks, in milliseconds; 0 if it has all events. */
   readonly lagMs?: number
-  /** Why reads of this process skip it at present. */
+  /** Reason why reads of this process skip the replica. */
   readonly skipped?: string
-  /** Why it did not answer. */
+  /** Reason why the replica did not answer. */
   readonly error?: string
 }
 
 export interface IndexHealth {
   /** Events that are not in the index yet. A store may stop counting above `4 * batch`. */
   readonly waiting: number
-  /** Parts of the index that are damaged, and not built anew yet. */
+  /** Number of damaged parts of the index that are not rebuilt yet. */
   readonly damaged: number
   /** Number of events that are indexed together. Up to this number wait in normal operation. */
   readonly batch: number
-  /** While more events wait for the index, recording waits for it too. Missing if recording never does. */
+  /** Number of events that may wait for the index before recording also waits. Missing if recording never waits. */
   readonly maxWaiting?: number | undefined
-  /** How long recording in this process has waited for the index so far, in milliseconds. */
+  /** Total time that recording in this process has waited for the index, in milliseconds. */
   readonly recordingDelayedMs?: number | undefined
 }
 
 export interface DiskHealth {
   /** Bytes that the log takes. */
   readonly sizeBytes: number
-  /** Bytes that this process may still write where the log is. Missing if the store cannot know it. */
+  /** Free bytes for this process where the log is. Missing if the store cannot find out. */
   readonly freeBytes?: number | undefined
 }

@@ -2,9 +2,12 @@ import type { JsonValue } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { EventStore, WaitOptions } from './store.js'
 
-/** A note of imports by the command line, in a log that has nothing but their events. */
+/** A note about imports of the command line into a log without other events. */
 export interface Imported {
-  /** `created_at` of the newest event at the end of the import: null until it ends, empty in a log that had other events. */
+  /**
+   * `created_at` of the newest event at the end of the import. Null until the import ends, empty in a log that had
+   * other events.
+   */
   readonly newest: string | null
 }
 

@@ -8,7 +8,7 @@ export interface KeysOptions extends WaitOptions {
   readonly limit: number
 }
 
-/** The stores of many logs, each of which has a key: such as a tenant, a project or a region. */
+/** The stores of many logs. Each log has a key, such as a tenant, a project or a region. */
 export interface LogStores {
   /** Opens the store of a log. A log that does not exist is created, at the latest by its first use. */
   open(key: string): EventStore
@@ -20,7 +20,7 @@ export interface LogStores {
   close(): Promise<void>
 }
 
-/** With a prefix, such a key is the name of a Postgres schema, and escaped, that of a file. */
+/** Longest key in bytes. With a prefix, a key of this length can name a Postgres schema, and, escaped, a file. */
 export const MAX_KEY_BYTES = 55
 
 const NOT_ALLOWED = /[\p{Cc}\p{Cs}]/u

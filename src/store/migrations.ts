@@ -2,7 +2,7 @@
 export interface PendingMigrations {
   /** The version of the log's schema; 0 if the database has no log. */
   readonly version: number
-  /** The version that this version of Daybook needs. Less than `version` if a newer one has migrated the log. */
+  /** Version that this version of Daybook needs. Less than `version` if a newer Daybook has migrated the log. */
   readonly latest: number
   /** The statements of each migration, in the order in which they run. */
   readonly sql: readonly string[]

@@ -5,9 +5,9 @@ import type { OptionNames } from '../options.js'
 /** An option of every store. */
 export interface QueryTimeoutOptions {
   /**
-   * The time limit of one list, or of one page of `pages` or of an export, in milliseconds. A query that
-   * exceeds it rejects with `QUERY_TIMEOUT`. A count scales a sample after this time at the latest.
-   * @default 10000
+   * Time limit of one list, or of one page of `pages` or of an export, in milliseconds. A query that exceeds the
+   * limit rejects with `QUERY_TIMEOUT`. At this time at the latest, a count stops and scales its sample. @default
+   * 10000
    */
   readonly queryTimeoutMs?: number
 }

@@ -4,7 +4,7 @@ import type { EventStore, WaitOptions } from './store.js'
 
 const PAGE_SIZE = 1000
 
-/** Yields the values whose keys have this prefix, by the rest of their keys, in order. */
+/** Yields the values of the keys with this prefix, in order. A key comes without the prefix. */
 export async function* scanStates<Value>(
   store: EventStore,
   prefix: string,
@@ -37,7 +37,7 @@ export async function readState<Value>(
   key: string,
   options?: WaitOptions,
 ): Promise<Value | undefined> {
-  // Of the keys that begin with it, the key itself is the first.
+  // The keys that begin with the key start with the key itself.
   const [first] = await store.readStates(key, { ...options, limit: 1 })
   return first?.[0] === key ? (first[1] as unknown as Value) : undefined
 }

@@ -1,21 +1,21 @@
 import { AuditLogError } from '../errors.js'
 
-/** How to run statements in a transaction that a library of the host has begun. */
+/** Options for running statements in a transaction of a library of the host. */
 export interface SqlTransactionOptions {
   /**
-   * Sends one statement, with its parameters as the driver takes them, before it returns. Returns the
-   * rows of the statement, or a promise of them.
+   * Sends one statement with the parameters of the driver before it returns. Returns the rows of the statement, or a
+   * promise of them.
    */
   readonly run: (text: string, params: readonly unknown[]) => unknown
   /** Like `run`, for statements without rows. @default run */
   readonly execute?: (text: string, params: readonly unknown[]) => unknown
-  /** False if the transaction is known to have ended, or was none. */
+  /** False if the transaction has ended, or was none. */
   readonly isOpen: () => boolean
   /** The argument that a caller should have passed, for the error. */
   readonly expected: string
 }
 
-/** An open transaction of a library of the host, in which a store runs its statements. */
+/** An open transaction of a library of the host. A store runs its statements in it. */
 export class SqlTransaction {
   readonly #options: SqlTransactionOptions
 

@@ -3,9 +3,9 @@ import type { JsonValue } from '../event/event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { ChangeStates, EventStore } from './store.js'
 
-/* Code that stores share, for the values that processes share. */
+/* Shared code of stores for the values that processes share. */
 
-/** The JSON text of a value; `undefined` if there is none. */
+/** The JSON text of a value; `undefined` without a value. */
 export type StateText = string | undefined
 
 /** The values of some keys, as JSON text. */
@@ -14,7 +14,9 @@ export type StateTexts = ReadonlyMap<string, StateText>
 const parse = (text: StateText): JsonValue | undefined =>
   text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 
-/** Calls `change` and returns what it has changed. Throws `INVALID_VALUE` for a key that is not among the given ones. */
+/**
+ * Calls `change` and returns the changed values. Throws `INVALID_VALUE` for a key that is not among the given keys.
+ */
 export function changedStates(
   before: StateTexts,
   change: ChangeStates,

@@ -26,9 +26,9 @@ export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true }
 
 export interface ReadOptions extends WaitOptions {
   /**
-   * The answer is not older than the state that the token stands for: one of `consistencyToken`, the `created_at` of an
-   * event, or `'newest'` for the newest state, which a store with replicas reads from its primary. Rejects with
-   * `NOT_REACHED` if the log is not as far, and with `INVALID_VALUE` for anything else.
+   * Minimum state of the answer: a token of `consistencyToken`, the `created_at` of an event, or `'newest'`. For
+   * `'newest'`, a store with replicas reads from its primary. Rejects with `NOT_REACHED` if the log has not reached
+   * the state, and with `INVALID_VALUE` for anything else.
    */
   readonly consistencyToken?: string | undefined
 }
@@ -37,9 +37,9 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = { ...WAIT_OPTIONS, consist
 
 export interface ListOptions extends ReadOptions {
   /**
-   * Waits until the events of the answer are durable, for a caller that passes them on. Without it, a list may have an
-   * event some milliseconds before `record` resolves to it, and a power cut may still take it back.
-   * @default false
+   * Waits until the events of the answer are durable, for a caller that passes them on. Without it, a list may
+   * contain an event some milliseconds before `record` resolves, and a power cut may still remove the event. @default
+   * false
    */
   readonly durable?: boolean | undefined
   /**
@@ -64,18 +64,18 @@ export const LIST_OPTIONS: OptionNames<ListOptions> = {
 
 export interface AppendOptions extends WaitOptions {
   /**
-   * The time at which the caller gives up, as `performance.now()` counts. A draft that is not stored
-   * at this time must not be stored later.
+   * Time on the scale of `performance.now()` at which the caller gives up. A draft that is not stored at this time
+   * must not be stored later.
    */
   readonly deadline?: number | undefined
   /**
-   * An earlier attempt with an unknown outcome, such as one of a process that died, may have stored
-   * the drafts after this time. The store looks for their suffixes and stores no draft twice.
+   * An earlier attempt with an unknown outcome, such as an attempt of a process that died, may have stored the drafts
+   * after this time. The store looks for their suffixes and stores no draft twice.
    */
   readonly since?: Microseconds | undefined
   /**
-   * Suffixes of drafts that will be appended again in any case. A store that does not know whether it
-   * stored one of them need not remove it. Members change, so the store reads the set when it needs it.
+   * Suffixes of drafts that will be appended again in any case. If a store does not know whether it stored such a
+   * draft, it need not remove it. Members change, so the store must read the set only when it needs it.
    */
   readonly retriedLater?: ReadonlySet<IdSuffix> | undefined
   /**
@@ -84,8 +84,9 @@ export interface AppendOptions extends WaitOptions {
    */
   readonly onSuppressed?: ((draft: EventDraft, opensIn: Microseconds) => void) | undefined
   /**
-   * Called at most once, when the drafts are stored and visible, if that is before they are durable; the next `append` may be called then. From then on
-   * `signal` and `deadline` do not end the call. Stores whose events become visible when they are durable do not call it.
+   * Called at most once, when the drafts are stored and visible, if they are not durable yet. The next `append` may
+   * be called then. From then on `signal` and `deadline` do not end the call. Stores whose events become visible when
+   * they are durable do not call it.
    */
   readonly onStored?: (() => void) | undefined
 }
@@ -103,12 +104,12 @@ export interface ImportResult {
   readonly skipped: number
 }
 
-/** How many calls a throttle has suppressed: since the last report, or in total. */
+/** Number of calls that a throttle has suppressed, since the last report or in total. */
 export interface SuppressedCount {
   /** The key of the throttle, as in drafts. */
   readonly key: string
   readonly type: string
-  /** The values of the scope's data keys; empty where the throttle has no scope. */
+  /** The values of the scope's data keys; empty for a throttle without a scope. */
   readonly scope: JsonObject
   readonly period: Microseconds
   readonly count: number
@@ -127,12 +128,9 @@ export interface SuppressedReport {
 
 /** A change of an open live event. */
 export interface LiveChange {
-  /**
-   * The number of the change within its event, from 1. A change that is already applied is not
-   * applied again.
-   */
+  /** Number of the change within its event, from 1. A change is applied only once. */
   readonly revision: number
-  /** New JSON text of the attributes, with `''` for growing texts. Without it they stay as they are. */
+  /** New JSON text of the attributes, with `''` for growing texts. Missing if the attributes do not change. */
   readonly json?: string | undefined
   /** Text to append to top-level attributes, or to replace their text with. */
   readonly texts?:
@@ -147,10 +145,7 @@ export interface OpenEvent {
 }
 
 export interface UpdateStateOptions extends WaitOptions {
-  /**
-   * How long after its last write the value expires.
-   * @default never
-   */
+  /** Time after the last write at which the value expires. @default never */
   readonly keepFor?: Microseconds | undefined
 }
 
@@ -183,15 +178,18 @@ export interface EventRange {
   readonly to: Microseconds
 }
 
-/** The state of a store at one moment, and the ranges that it had then. */
+/** The state of a store at one moment, and its ranges at that moment. */
 export interface RemovableRanges {
-  /** Stands for the events that the store had at that moment. The latest may be left out: they count as stored later. */
+  /**
+   * Identifies the events that the store had at that moment. The latest events may be left out. They count as stored
+   * later.
+   */
   readonly snapshot: string
   /** Oldest first. */
   readonly ranges: readonly EventRange[]
 }
 
-/** How many of the newest events to keep. Events beyond any of these bounds are in excess. */
+/** Number of the newest events to keep. Events beyond any of these bounds are in excess. */
 export interface KeptBounds {
   /** Keep events whose `created_at` is not before this time. */
   readonly from?: Microseconds | undefined
@@ -218,7 +216,7 @@ export interface Analysis {
   readonly skipped_reason?: string
 }
 
-/** How a store wants `append` to be called, for speed. */
+/** Tuning of the calls of `append`. */
 export interface StoreTuning {
   /**
    * Maximum number of drafts to pass to one `append`, 1 or more.
@@ -232,9 +230,8 @@ export interface StoreTuning {
    */
   readonly appendsInBackground?: boolean | undefined
   /**
-   * True if the store reads only the JSON text of drafts. The log then does not copy their attributes: it parses the text when
-   * the attributes are first read.
-   * @default false
+   * True if the store reads only the JSON text of drafts. Then the log does not copy their attributes; it parses the
+   * text when the attributes are first read. @default false
    */
   readonly appendsText?: boolean | undefined
 }
@@ -272,7 +269,7 @@ export interface EventStore {
   readonly name: string
   /** True if methods that write reject with `READ_ONLY`. @default false */
   readonly readOnly?: boolean | undefined
-  /** How the log calls `append`. Does not change what is stored. */
+  /** Tuning of the calls of `append`. Does not change the stored events. */
   readonly tuning?: StoreTuning | undefined
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
@@ -294,13 +291,12 @@ export interface EventStore {
    */
   append(drafts: readonly EventDraft[], options?: AppendOptions): Promise<readonly AuditEvent[]>
   /**
-   * Adds the draft to a transaction that the caller has open on the same database, through an outbox
-   * table. Resolves when the draft is in the outbox. After the commit the event becomes visible with
-   * the next append of any process, or within about a second; large numbers take several appends.
-   * After a rollback there is no event. If the event becomes visible more than a second after
-   * `enlist` and has no `occurred_at`, that attribute gets the time of this call. `INVALID_OPTION` if
-   * `transaction` is not an open handle on this database, or has no open transaction. Stores without
-   * transactions lack this method.
+   * Adds the draft to a transaction that the caller has open on the same database, through an outbox table. Resolves
+   * when the draft is in the outbox. After the commit the event becomes visible with the next append of any process,
+   * or within about a second; large numbers take several appends. After a rollback there is no event. An event that
+   * becomes visible more than a second after `enlist` gets the time of this call as `occurred_at`, unless it has that
+   * attribute. `INVALID_OPTION` if `transaction` is not an open handle on this database, or has no open transaction.
+   * Stores without transactions lack this method.
    */
   enlist?(draft: EventDraft, transaction: object, options?: WaitOptions): Promise<void>
   /**
@@ -319,21 +315,21 @@ export interface EventStore {
   /** The matching events: see {@link EventQuery}. */
   list(query: EventQuery, options?: ListOptions): Promise<EventPage>
   /**
-   * Counts the matching events, open live events included, as of the call. After about `query.within`
-   * milliseconds it scales the figures of a sample that is spread over the whole time range, and the
-   * result says so. Does not block appends for long.
+   * Counts the matching events, including open live events, as of the call. After about `query.within` milliseconds
+   * it scales the figures of a sample that is spread over the whole time range; `exact` of the result is then false.
+   * Does not block appends for long.
    */
   count(query: CountsQuery, options?: ReadOptions): Promise<EventCounts>
   /**
-   * Removes the events whose `created_at` is before `time`, in short transactions that do not block
-   * appends for long, and returns their number. When it is aborted, the remaining events stay. Later
-   * appends still come after every event that was ever visible.
+   * Removes the events whose `created_at` is before `time`, in short transactions that do not block appends for long,
+   * and returns their number. After an abort, the remaining events stay. Later appends still come after every event
+   * that was ever visible.
    */
   removeBefore(time: Microseconds, options?: RemoveOptions): Promise<number>
   /**
-   * The ranges that end at this time or before. With the `snapshot` of an earlier call, the result has the same one, unless
-   * the store cannot tell any more which events it had then. Stores that do not remove ranges at once
-   * lack this method and the next two.
+   * The ranges that end at this time or before. With the `snapshot` of an earlier call, the result has the same
+   * snapshot, unless the store can no longer identify its events. Stores that do not remove ranges at once lack this
+   * method and the next two.
    */
   removableRanges?(
     time: Microseconds,
@@ -360,8 +356,8 @@ export interface EventStore {
     options: WaitOptions & { readonly snapshot: string },
   ): Promise<number>
   /**
-   * Removes the events with these ids and returns how many there were. Like `removeBefore`, for events
-   * that a filter selects. Open live events stay.
+   * Removes the events with these ids and returns their number. Like `removeBefore`, for events that a filter
+   * selects. Open live events stay.
    */
   remove(ids: readonly string[], options?: WaitOptions): Promise<number>
   /**
@@ -369,22 +365,21 @@ export interface EventStore {
    * Does not block appends for long.
    */
   excess(bounds: KeptBounds, options?: WaitOptions): Promise<ExcessEvents>
-  /** Adds the counts of suppressed calls to the store's own: all of the report, or none of it. */
+  /** Adds the counts of suppressed calls to the stored counts: the complete report or nothing. */
   reportSuppressed(report: SuppressedReport, options?: WaitOptions): Promise<void>
   /**
-   * Records suppressed calls that no event has taken, of throttles that have been open for a period.
-   * In one transaction it takes at most 1000 of these counts, stores the draft that `draftOf` makes
-   * from them, and removes the counts. Returns how many counts it took; 0 when none are left.
+   * Records suppressed calls of throttles that have been open for a period, if no event has included them. One
+   * transaction processes at most 1000 of these counts: it stores the draft that `draftOf` makes from them, and
+   * removes the counts. Returns the number of processed counts; 0 when none are left.
    */
   recordSuppressed(
     draftOf: (counts: readonly SuppressedCount[]) => EventDraft,
     options?: WaitOptions,
   ): Promise<number>
   /**
-   * Updates a small value that processes share, atomically. `change` takes the value (`undefined` if
-   * there is none) and the store's time, and returns the new value (`undefined` removes it), to which
-   * the call resolves. `change` may be called more than once. An unchanged value is not written, so
-   * its expiry stays.
+   * Updates a small shared value atomically. `change` gets the value (`undefined` if there is none) and the store's
+   * time, and returns the new value (`undefined` removes it). The call resolves to the new value. `change` may be
+   * called more than once. An unchanged value is not written, so its expiry stays.
    */
   updateState(
     key: string,
@@ -392,16 +387,16 @@ export interface EventStore {
     options?: UpdateStateOptions,
   ): Promise<JsonValue | undefined>
   /**
-   * As `updateState`, for several keys in one transaction: new values are written only if all of the keys still have the
-   * values that `change` received, also values that it does not change. Rejects with `INVALID_VALUE` if
-   * `change` returns a key that is not among `keys`.
+   * Like `updateState`, for several keys in one transaction. New values are written only if all keys still have the
+   * values that `change` received, also values that it does not change. Rejects with `INVALID_VALUE` if `change`
+   * returns a key that is not among `keys`.
    */
   updateStates(
     keys: readonly string[],
     change: ChangeStates,
     options?: UpdateStateOptions,
   ): Promise<void>
-  /** The keys that begin with `prefix` in the order of code points, with their values at one moment. */
+  /** The keys that begin with `prefix`, ordered by code points, with their values at one moment. */
   readStates(
     prefix: string,
     options: ReadStatesOptions,
@@ -415,8 +410,8 @@ export interface EventStore {
   /** Records a heartbeat for open events. */
   touchLive(ids: readonly string[], options?: WaitOptions): Promise<void>
   /**
-   * Applies the last change and closes the event, which keeps its id and time. Resolves to the event,
-   * even if it was already closed, or to `undefined` if no such event exists.
+   * Applies the last change and closes the event, which keeps its id and time. Resolves to the event, also if it was
+   * already closed, or to `undefined` if no such event exists.
    */
   closeLive(id: string, change: LiveChange, options?: WaitOptions): Promise<AuditEvent | undefined>
   /** The open live events, oldest first. */
@@ -432,9 +427,9 @@ export interface EventStore {
    */
   health?(options?: WaitOptions): Promise<StoreHealth>
   /**
-   * Calls `hint` when events may have become visible. The returned function stops that. A hint may be
-   * unnecessary, late or missing, so callers still poll; it only shortens the wait between polls. A store with
-   * replicas passes a token of the state that has the events.
+   * Calls `hint` when events may have become visible. The returned function ends the calls. A hint may be
+   * unnecessary, late or missing, so callers must also poll; hints only shorten the wait. A store with replicas
+   * passes a token of the state that has the events.
    */
   watch(hint: (consistencyToken?: string) => void): () => void
   /**
@@ -454,15 +449,15 @@ export interface EventStore {
    * this method, rules by age read the newest event.
    */
   highWaterAtStart?(): Microseconds | undefined
-  /** Follows the clock from now on, whatever it reads. */
+  /** Follows the clock from now on, also while it is in doubt. */
   acceptClock?(): void
   /**
-   * Reads all events, the index and the database's own structures, and returns what is damaged. Does not block
-   * other calls for long. Stores that keep no checksums lack this method.
+   * Reads all events, the index and the database's own structures, and returns the damaged places. Does not block
+   * other calls for long. Stores without checksums lack this method.
    */
   verify?(options?: VerifyOptions): Promise<Verification>
   /**
-   * Builds the index anew from the events, while queries use the old one. Resolves when the new one is in use.
+   * Rebuilds the index from the events, while queries use the old index. Resolves when the new index is in use.
    * Stores that lack `verify` lack this method.
    */
   rebuildIndex?(options?: RebuildOptions): Promise<void>

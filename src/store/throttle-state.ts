@@ -4,7 +4,7 @@ import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 
 /** State of one throttle in a store. */
 export interface ThrottleState {
-  /** When its last event was stored, by the store's clock; `undefined` if unknown. */
+  /** Time of the last stored event by the store's clock; `undefined` if unknown. */
   readonly storedAt: Microseconds | undefined
   /** Suppressed calls that no event has reported yet. */
   readonly count: number
@@ -14,8 +14,8 @@ export interface ThrottleState {
 }
 
 /**
- * How long the throttle stays closed; 0 if it is open. If `now` is before `storedAt`, the clock was set
- * back and the elapsed time is unknown: a new period starts, from the returned `storedAt`.
+ * Time until the throttle opens; 0 if it is open. If `now` is before `storedAt`, the clock was set back and the
+ * elapsed time is unknown. Then a new period starts from the returned `storedAt`.
  */
 export function closedPeriod(
   storedAt: Microseconds | undefined,
@@ -53,7 +53,7 @@ export function withSuppressed(
   return { ...draft, attributes, json: JSON.stringify(attributes) }
 }
 
-// Neither a type nor JSON text contains it.
+// Neither a type nor JSON text contains a line break.
 const SEPARATOR = '\n'
 
 // A longer key does not fit into an index.

@@ -3,9 +3,9 @@ import type { BucketsQuery, TimeRange } from './counts.js'
 import { type Seconds, timeZone, type TimeZone } from '../event/time-zone.js'
 
 /*
- * The labels of a width are the local times at which its buckets begin, such as full hours or the
- * first day of each month. They are computed in local seconds, by calendar arithmetic. Only `nextEdge`
- * and `edgeAt` handle changes of a zone's offset.
+ * The labels of a width are the local times at which its buckets begin, such as full hours or the first day of each
+ * month. They are computed in local seconds, by calendar arithmetic. Only `nextEdge` and `edgeAt` handle changes of a
+ * zone's offset.
  */
 
 const MINUTE = 60
@@ -40,7 +40,7 @@ function months(count: number): Width {
     const date = new Date(local * 1000)
     return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()
   }
-  // Count from the year 0, so that decades begin with years that end in 0.
+  // Counts from the year 0, so that decades begin with years that end in 0.
   const first = -1970 * 12
   return {
     seconds: count * MONTH,
@@ -49,7 +49,7 @@ function months(count: number): Width {
   }
 }
 
-/** From fine to coarse. The last one contains every time that can be written. */
+/** Widths from fine to coarse. The last width contains every time that can be written. */
 const WIDTHS: readonly Width[] = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => fixed(seconds)),
   ...[1, 2, 5, 10, 15, 30].map((minutes) => fixed(minutes * MINUTE)),
@@ -60,14 +60,14 @@ const WIDTHS: readonly Width[] = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 100_000].map((years) => months(12 * years)),
 ]
 
-// Only the last change of offset before a label affects it. No offset ever changed by more than a day,
-// and a width of at least FAR has at most one label within FAR.
+// Only the last change of offset before a label affects the label. No offset ever changed by more than a day. A width
+// of at least FAR has at most one label within FAR.
 const NEAR = 2 * DAY
 const FAR = 3 * DAY
 
 /**
- * The beginning of the next bucket. If clocks are set forward over a label, its bucket begins when they
- * jump. If they are set back over a whole bucket, such as an hour, there are two buckets for it.
+ * The beginning of the next bucket. If clocks are set forward over a label, the bucket begins at the jump. If they
+ * are set back over a whole bucket, such as an hour, this bucket occurs twice.
  */
 function nextEdge(time: Seconds, width: Width, zone: TimeZone): Seconds {
   const offset = zone.offsetAt(time)
@@ -114,7 +114,7 @@ export interface TimeBuckets {
   /** The width of a bucket in seconds, on average. */
   readonly width: number
   readonly zone: string
-  /** The beginnings of the buckets, then the end of the last one; empty without a range. */
+  /** The beginnings of the buckets, then the end of the last bucket. Empty without a range. */
   readonly edges: readonly Microseconds[]
 }
 
@@ -123,8 +123,8 @@ const SECOND = 1_000_000
 const END_OF_TIME = parseTimestamp('9999-12-31T23:59:59Z')!
 
 /**
- * At most `count` buckets that contain the range, of the finest possible width, beginning at round local
- * times of the zone. Throws a `RangeError` for an unknown zone.
+ * At most `count` buckets that contain the range, of the finest possible width, beginning at round local times of the
+ * zone. Throws a `RangeError` for an unknown zone.
  */
 export function timeBuckets(
   range: TimeRange | undefined,

@@ -1,28 +1,28 @@
 import { type Decide, thenDecided } from '../filter/steps.js'
 
 /**
- * How events were found. `probe`: check events one by one from the end where the query begins, mostly
- * the newest, up to a bound. `index`: look up candidates in the index. `sort`: look up candidates in
- * the index in the order of the sort. `scan`: check all remaining events one by one.
+ * Methods of finding events. `probe`: check events one by one from the end where the query begins, mostly the newest,
+ * up to a bound. `index`: look up candidates in the index. `sort`: look up candidates in the index in the order of
+ * the sort. `scan`: check all remaining events one by one.
  */
 export type QueryMethod = 'probe' | 'index' | 'sort' | 'scan'
 
-/** The work of one method. A method that is used several times has one step. */
+/** The work of one method. Several uses of a method are one step. */
 export interface QueryStep {
   readonly method: QueryMethod
-  /** Why the store chose this method, as text; `undefined` without a special reason. */
+  /** Reason for choosing this method, as text; `undefined` without a special reason. */
   readonly reason: string | undefined
   /** Parts of the index (segments, blocks in memory) within the time range of the query. */
   readonly parts: number
-  /** How many of them were read. */
+  /** Number of parts that were read. */
   readonly parts_read: number
   /** Chunks of the index that were read. */
   readonly reads: number
-  /** Events that were examined, including events that the database excluded itself if it reports them. */
+  /** Number of examined events, including events that the database excluded, if it reports them. */
   readonly rows: number
-  /** How many of them were tested with the whole filter. */
+  /** Number of events that were tested with the whole filter. */
   readonly checked: number
-  /** How many of those matched. */
+  /** Number of tested events that matched. */
   readonly matched: number
   /** Time until the next step began, including waits between turns of the event loop. */
   readonly took_ms: number
@@ -33,7 +33,7 @@ export type StepTrace = { -readonly [Key in keyof QueryStep]: QueryStep[Key] }
 
 /** Records how a store answers a list. */
 export interface QueryTrace {
-  /** In the order of their first use. */
+  /** Steps in the order of their first use. */
   readonly steps: readonly StepTrace[]
   /** The step that was entered last. */
   readonly current: StepTrace | undefined

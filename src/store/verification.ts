@@ -1,13 +1,13 @@
 import type { Damage } from './damage.js'
 import type { OptionNames } from '../options.js'
 
-/** How far a verification is. */
+/** Progress of a verification. */
 export interface VerifyProgress {
-  /** The part that is being read: first the events, then the segments of the index, then the file itself. */
+  /** The current step: first the events, then the segments of the index, then the file itself. */
   readonly step: 'events' | 'index' | 'file'
   /** Events, segments or tables that were read in this step. */
   readonly done: number
-  /** Segments or tables of the step; `undefined` for events, which are not counted first. */
+  /** Number of segments or tables of the step; `undefined` for events, which are not counted first. */
   readonly total: number | undefined
 }
 
@@ -18,7 +18,7 @@ export interface VerifyOptions {
 
 export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { signal: true, onProgress: true }
 
-/** How far the building of an index is. */
+/** Progress of building an index. */
 export interface RebuildProgress {
   /** Events that the new index has. */
   readonly done: number
@@ -39,6 +39,6 @@ export interface Verification {
   readonly events: number
   /** Number of segments of the index that were read. */
   readonly segments: number
-  /** Each damaged place; empty if no damage was found. */
+  /** The damaged places; empty if no damage was found. */
   readonly damage: readonly Damage[]
 }

@@ -3,14 +3,14 @@ import type { EventTypes } from '../event/event-types.js'
 import { type Channel, type DeliveryError, type ReportType, toDeliveryError } from './channel.js'
 import type { Subscription } from './subscription.js'
 
-/** Where events are delivered, and for which subscription. */
+/** The subscription of the delivered events, and the channel. */
 export interface DeliveryTarget {
   readonly subscription: Subscription
   readonly channel: Channel
   readonly types: EventTypes
 }
 
-/** A report that a channel made of an attempt. */
+/** A report of the channel about an attempt. */
 export interface Reported {
   readonly type: ReportType
   readonly data: JsonObject

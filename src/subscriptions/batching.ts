@@ -18,8 +18,8 @@ export const batchBoundsOf = ({ batch = {} }: Channel): BatchBounds => ({
 })
 
 /**
- * How many of the events make the next batch: at least one, and no more than the bounds allow. With a boundary, all
- * events up to that `created_at`, because an earlier attempt had them.
+ * Number of events in the next batch: at least one, and at most as many as the bounds allow. With a boundary, the batch
+ * has all events up to this `created_at`, because an earlier attempt contained them.
  */
 export function batchLength(
   events: readonly SizedEvent[],
@@ -40,7 +40,7 @@ export function batchLength(
   return length
 }
 
-/** True if no further event fits. */
+/** True if no further event fits into the batch. */
 export function isFull(events: readonly SizedEvent[], bounds: BatchBounds): boolean {
   const length = batchLength(events, bounds, undefined)
   return length < events.length || length >= bounds.maxEvents

@@ -30,7 +30,7 @@ export interface ChannelsOptions {
   readonly seals: Seals
 }
 
-/** Whom the event about a change names, if the call names no user. */
+/** The user of the event about a change, if the call names none. */
 const currentUser = (): string | null => currentActor()?.username ?? null
 
 interface Changes {
@@ -86,7 +86,7 @@ function setUp(
   return { config, sealed }
 }
 
-/** Repeats a change if something else changes the channel meanwhile. */
+/** Changes a channel. Retries if something else changes it at the same time. */
 function createChange(management: Management, options: ChannelsOptions): ChangeChannel {
   return async (id, action, next, given) => {
     for (;;) {

@@ -19,8 +19,8 @@ export interface ChannelRegistry {
   /** `NAME_TAKEN`, `INVALID_CHANNEL`. */
   create(id: string, channel: ChannelState, options?: WaitOptions): Promise<void>
   /**
-   * Replaces the state that was read before; resolves to false if it is no longer the same. `UNKNOWN_CHANNEL`, `NAME_TAKEN`,
-   * `IN_USE`.
+   * Replaces the state that was read before. Resolves to false if the state has changed. `UNKNOWN_CHANNEL`,
+   * `NAME_TAKEN`, `IN_USE`.
    */
   replace(id: string, changed: ChangedChannel, options?: WaitOptions): Promise<boolean>
   /** `UNKNOWN_CHANNEL`, `IN_USE`. */

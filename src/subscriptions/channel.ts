@@ -6,21 +6,21 @@ import type { Subscription } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
 import { isError } from '../event/realm.js'
 
-/** Where events are delivered: a function of the host, or a webhook. */
+/** Destination of events: a function of the host, or a webhook. */
 export interface Channel {
   /**
-   * Delivers the events, in order. Resolves once they are accepted; a rejection means that they are tried again.
-   * May be called again with events that it has accepted: after a kill, and if its answer was lost in a failure.
+   * Delivers the events, in order. Resolves once they are accepted; after a rejection they are tried again. Accepted
+   * events can come again after a kill, and if the answer is lost in a failure.
    */
   deliver(events: readonly AuditEvent[], context: DeliveryContext): unknown
   /** A failure of a `function` is recorded as `api:event_subscriber:error`, any other as `api:notification:error`. @default 'function' */
   readonly kind?: string | undefined
   readonly batch?: BatchLimits | undefined
-  /** At most `count` deliveries in any period of this length. Further ones wait. @default no limit */
+  /** At most `count` deliveries in any period of this length. Further deliveries wait. @default no limit */
   readonly rate?: { readonly count: number; readonly per: Duration } | undefined
   /**
-   * When the cursor of a subscription is stored: after `each` delivery, before the next one; or `soon`, within 250 ms, which is
-   * faster, and repeats up to 250 ms of deliveries after a kill.
+   * Time at which the cursor of a subscription is stored. `each`: after each delivery, before the next delivery. `soon`: within
+   * 250 ms. This is faster, but a kill can repeat up to 250 ms of deliveries.
    * @default 'soon'
    */
   readonly checkpoint?: 'each' | 'soon' | undefined
@@ -40,7 +40,7 @@ export interface BatchLimits {
   readonly maxEvents?: number | undefined
   /** Bytes of the events as JSON; a larger event is delivered alone. @default no limit */
   readonly maxBytes?: number | undefined
-  /** How long to wait for further events before a batch that is not full is delivered. @default no time */
+  /** Time that a batch that is not full waits for further events. @default no time */
   readonly maxWait?: Duration | undefined
 }
 
@@ -51,7 +51,7 @@ export const BATCH_LIMITS: OptionNames<BatchLimits> = {
 }
 
 export interface DeliveryContext {
-  /** Identifies the events: the id of one, `<first>_<last>` of several. The same for each attempt. */
+  /** Identifies the batch: the id of a single event, or the ids `<first>_<last>`. Each attempt has the same id. */
   readonly id: string
   readonly subscription: Subscription
   /** 1 for the first attempt. */
@@ -61,18 +61,18 @@ export interface DeliveryContext {
   /** Aborts when the log is closed, and when this process has lost the channel to another one. */
   readonly signal: AbortSignal
   /**
-   * Says what became of an e-mail. It is recorded as an event of the type if the delivery is accepted, or fails for the first
-   * time with these events; not for the retries in between.
+   * Reports the outcome of an e-mail. The report becomes an event of the type if the delivery is accepted, or at the first
+   * failure with these events. Reports of later failures are not recorded.
    */
   readonly report: Report
 }
 
-/** The types that a channel may report: their data and the data of the subscription become an event. */
+/** The event types that a channel may report. Their data and the data of the subscription become an event. */
 export type ReportType = 'info:email:sent' | 'error:email:send_failed'
 
 export type Report = (type: ReportType, data: JsonObject) => void
 
-/** Fault of a delivery. `thrown`: a function of the host threw something else than a {@link DeliveryError}. */
+/** Fault of a delivery. `thrown`: a function of the host threw something other than a {@link DeliveryError}. */
 export type DeliveryFault =
   | 'status'
   | 'timeout'
@@ -101,8 +101,8 @@ const ERROR_DETAILS: OptionNames<DeliveryErrorDetails> = {
 }
 
 /**
- * Thrown by `deliver` to say what went wrong. The message becomes part of an event: of each URL in it only the server is kept, and
- * secrets that are recognisable become `[redacted]`.
+ * Thrown by `deliver` to describe the failure. The message becomes part of an event. Each URL in it is cut to its
+ * server, and recognisable secrets become `[redacted]`.
  */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
@@ -123,11 +123,11 @@ export class DeliveryError extends Error {
 
 const MAX_MESSAGE = 1000
 
-/** The error of any value that a function of the host has thrown. */
+/** Converts any value that a function of the host has thrown. */
 export function toDeliveryError(thrown: unknown): DeliveryError {
   if (thrown instanceof DeliveryError) return thrown
   const message: unknown = isError(thrown) ? thrown.message : thrown
-  // Before the text is cut: half of a secret is not recognisable.
+  // Secrets are replaced before the text is cut, because half of a secret is not recognisable.
   const shown = serversOnly(String(message)).slice(0, MAX_MESSAGE)
   return new DeliveryError('thrown', shown, { cause: thrown })
 }

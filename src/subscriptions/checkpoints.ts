@@ -17,10 +17,10 @@ import {
 export interface MovingCursor {
   readonly id: string
   readonly channel: string
-  /** Of the lease under which the cursor moves. */
+  /** The epoch of the lease under which the cursor moves. */
   readonly epoch: number
   readonly cursor: CursorState
-  /** The last time of the cursor that the log has lost, and that the store may have. */
+  /** The last cursor that the log has lost, if the store may still have it. */
   readonly lost?: string | undefined
   /** Events to park together with the cursor. */
   readonly parked: readonly ParkedState[]
@@ -28,7 +28,7 @@ export interface MovingCursor {
 
 /** State of the store after a checkpoint. */
 export type Saved =
-  /** The cursor, and the parked events. */
+  /** The cursor and the parked events are stored. */
   | 'saved'
   /** Another process has the channel. */
   | 'lost'
@@ -36,9 +36,9 @@ export type Saved =
   | 'moved'
 
 /**
- * Stores cursors in one transaction. Each is stored only if the lease of its channel still has its epoch, and nothing
- * else has moved it. So neither a process that was suspended while another one took over can put a cursor back, nor a delivery
- * that ends long after its loop was stopped.
+ * Stores cursors in one transaction. A cursor is stored only if the lease of its channel still has its epoch, and
+ * nothing else has moved the cursor. So a process that was suspended while another process took over cannot set a
+ * cursor back. Neither can a delivery that ends long after its loop was stopped.
  */
 export async function saveCursors(
   store: EventStore,
@@ -80,7 +80,7 @@ export async function saveCursors(
 
 function park(states: StateChange, id: string, parked: readonly ParkedState[]): void {
   if (parked.length === 0) return
-  // After a replay an event may be parked a second time.
+  // A replay can park an event a second time.
   const added = parked.filter(({ created_at }) => !states.get(parkedKey(id, created_at)))
   addToParkedCount(states, id, added.length)
   for (const one of parked) states.set(parkedKey(id, one.created_at), one)
@@ -97,28 +97,31 @@ export interface Checkpointed {
 
 /** Stores the cursors of a process together, soon after they have moved. */
 export interface Checkpoints {
-  /** Events were delivered: stores the cursor soon. A kill repeats the deliveries of this time. */
+  /** Stores the cursor soon, after events were delivered. A kill before that repeats these deliveries. */
   soon(loop: Checkpointed): void
-  /** The cursor only passed events that do not match: stores it within 5 s. A kill reads these events again. */
+  /**
+   * Stores the cursor within 5 s, after it has only passed events that do not match. A kill before this time only
+   * repeats the reading of these events.
+   */
   later(loop: Checkpointed): void
-  /** Resolves once the cursors are stored as they are now. Rejects if the store fails; then they are stored later. */
+  /** Resolves once the current cursors are stored. Rejects if the store fails; then they are stored later. */
   now(loops: readonly Checkpointed[]): Promise<void>
-  /** No further checkpoints by timer. */
+  /** Ends the checkpoints by timer. */
   stop(): void
 }
 
 /**
- * No delivery begins while the cursor has not been stored for this long. So a kill repeats no more than 250 ms of work, or one
- * delivery that takes longer.
+ * Maximum age of an unstored cursor when a delivery begins. So a kill repeats at most 250 ms of work, or one longer
+ * delivery.
  */
 export const MAX_UNSAVED_MS = 200
-/** Leaves time for the commit, so that deliveries need not wait for it. */
+/** Less than {@link MAX_UNSAVED_MS} by the duration of a commit, so that deliveries need not wait for it. */
 const SOON_MS = 125
 const LATER_MS = 5000
 const TIMEOUT_MS = 5000
 
 export function createCheckpoints(store: EventStore): Checkpoints {
-  /** So an older cursor is never stored after a newer one. */
+  /** Runs checkpoints one by one, so that an older cursor is never stored after a newer one. */
   const inOrder = createSerial()
   let isStopped = false
 

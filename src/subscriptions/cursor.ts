@@ -4,15 +4,18 @@ import type { DeliveryError } from './channel.js'
 import type { CursorState, FailureState, LastError } from './states.js'
 
 /*
- * Moves of a cursor. These functions only compute: the deliverer does the actions that they return, and stores the cursor.
+ * Moves of a cursor. These functions only compute. The deliverer performs the returned actions and stores the cursor.
  */
 
 const RETRIES: Backoff = { firstMs: 1000, maxMs: 15 * 60_000 }
 const MAX_RETRY_AFTER: Microseconds = 24 * 60 * MINUTE
 
-/** How often one event is tried that the receiver refuses for good. */
+/** Number of attempts for an event that the receiver refuses permanently. */
 const PERMANENT_ATTEMPTS = 3
-/** From here on the next event is tried too, to know whether the receiver or the event is at fault. */
+/**
+ * From this number of attempts on, and after the time below, the next event is tried, too. This shows whether the
+ * receiver or the event is at fault.
+ */
 const PROBE_ATTEMPTS = 10
 const PROBE_AFTER: Microseconds = 10 * MINUTE
 
@@ -28,13 +31,13 @@ export interface FailedBatch {
   readonly error: DeliveryError
   readonly whenStuck: 'park' | 'hold'
   readonly now: Microseconds
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: number
 }
 
 /**
- * The action after a failure: the same events again, at once half of them, the next event as a probe before the same
- * again, or, for a single event, parking it.
+ * The action after a failure. `retry`: try the same events again. `halve`: try the first half of them at once.
+ * `probe`: try the next event, then the same events again. `park`: set the only event aside.
  */
 export interface AfterFailure {
   readonly action: 'retry' | 'halve' | 'probe' | 'park'
@@ -46,25 +49,25 @@ export const lastErrorOf = (
   now: Microseconds,
 ): LastError => ({ at: formatTimestamp(now), kind, ...(status !== undefined && { status }) })
 
-/** All events up to `upTo` are delivered. */
+/** The cursor after all events up to `upTo` were delivered. */
 export function afterDelivery(cursor: CursorState, upTo: string, count: number): CursorState {
   const { failure: _, ...rest } = cursor
   return movedTo({ ...rest, delivered: cursor.delivered + count }, upTo)
 }
 
-/** The first events of the batch that `failure` bounds are parked or gone; all up to `upTo` are done. */
+/** The cursor after the events of the failed batch up to `upTo` were parked or removed. */
 export function afterParking(cursor: CursorState, upTo: string): CursorState {
   const { failure: _, ...rest } = cursor
   return movedTo(rest, upTo)
 }
 
-/** The channel is disabled: events that were to be tried again will pass. */
+/** The cursor of a disabled channel. Events that were to be retried will be skipped. */
 export function withoutFailure(cursor: CursorState): CursorState {
   const { failure: _, suspectUntil: __, ...rest } = cursor
   return rest
 }
 
-/** The events from `first` to `upTo` have passed without being delivered. */
+/** The cursor after the events from `first` to `upTo` have passed without being delivered. */
 export const afterSkipping = (
   cursor: CursorState,
   { first, upTo, count }: { first: string; upTo: string; count: number },
@@ -75,7 +78,7 @@ export const afterSkipping = (
   skippedSince: cursor.skippedSince ?? first,
 })
 
-/** The cursor of a replay. Skipped events that it does not repeat stay skipped. */
+/** The cursor of a replay. Skipped events before the start of the replay stay skipped. */
 export function atReplay(
   { delivered, skipped, skippedSince }: CursorState,
   generation: number,
@@ -117,13 +120,18 @@ export function afterFailure(cursor: CursorState, batch: FailedBatch): AfterFail
   return { action: isProbed ? 'probe' : 'retry', cursor: next }
 }
 
-/** How long to wait for the next attempt. After the clock was set back it may be further away than any delay; then it is due. */
+/**
+ * Time to wait for the next attempt. If it is longer than any delay, the clock was set back, and the attempt is due.
+ */
 export function untilNextAttempt({ nextAttempt }: FailureState, now: Microseconds): Microseconds {
   const wait = nextAttempt - now
   return wait > MAX_RETRY_AFTER ? 0 : wait
 }
 
-/** The next event was accepted, so one of the batch is at fault: a single one is parked, of several each half is tried. */
+/**
+ * The action after the next event was accepted. This shows that an event of the batch is at fault. A single event is
+ * parked; several events are halved.
+ */
 export function afterAcceptedProbe(cursor: CursorState, times: readonly string[]): AfterFailure {
   if (times.length === 1) return { action: 'park', cursor }
   const { since, nextAttempt: _, ...failure } = cursor.failure!
@@ -137,7 +145,7 @@ export function afterAcceptedProbe(cursor: CursorState, times: readonly string[]
   }
 }
 
-/** The receiver refused the next event too: it is an outage, and no event is suspect. */
+/** The cursor after the receiver also refused the next event. This is an outage, and no event is at fault. */
 export function afterRefusedProbe(cursor: CursorState): CursorState {
   const { suspectUntil: _, ...rest } = cursor
   return rest
@@ -145,7 +153,9 @@ export function afterRefusedProbe(cursor: CursorState): CursorState {
 
 const middleOf = (times: readonly string[]): string => times[Math.ceil(times.length / 2) - 1]!
 
-/** Doubles with each attempt; half of it more or less by chance, so that subscriptions do not return all at once. */
+/**
+ * The delay doubles with each attempt. A random factor from 0.5 to 1.5 keeps subscriptions from trying all at once.
+ */
 function delayOf(attempts: number, { error, random }: FailedBatch): Microseconds {
   const delay: Microseconds = backoffMs(attempts - 1, RETRIES) * 1000
   const asked = Math.min((error.retryAfterMs ?? 0) * 1000, MAX_RETRY_AFTER)

@@ -14,13 +14,13 @@ import {
 /** The subscriptions and channels in the store. */
 export interface Definitions {
   readonly revision: number
-  /** By id. */
+  /** Subscriptions by id. */
   readonly subscriptions: ReadonlyMap<string, StoredSubscription>
-  /** By id. */
+  /** Channels by id. */
   readonly channels: ReadonlyMap<string, ChannelState>
 }
 
-/** The next value of a key from the present one; `undefined` removes the key. */
+/** Computes the next value of a key from the present one; `undefined` removes the key. */
 export type Write = (present: unknown) => object | undefined
 
 /** Writes of a change, by key. */
@@ -33,8 +33,8 @@ export type Decide<Result> = (present: Definitions) => {
 }
 
 /**
- * Changes definitions as if nothing else changed them meanwhile: names stay unique, and a channel that is used is not
- * removed, also if several processes change them at once.
+ * Changes definitions atomically, in this process and across processes. So names stay unique, and a used channel is
+ * not removed.
  */
 export type ChangeDefinitions = <Result>(
   decide: Decide<Result>,
@@ -45,7 +45,7 @@ export async function readDefinitions(
   store: EventStore,
   options?: WaitOptions,
 ): Promise<Definitions> {
-  // First, so that a change while the others are read is noticed.
+  // The revision is read first, so that a change during the other reads is detected.
   const stored = await readState<RevisionState>(store, REVISION, options)
   const subscriptions = await readAll<StoredSubscription>(store, PREFIX.subscription, options)
   const channels = await readAll<ChannelState>(store, PREFIX.channel, options)
@@ -53,7 +53,7 @@ export async function readDefinitions(
 }
 
 export function createChangeDefinitions(store: EventStore): ChangeDefinitions {
-  // Calls of one process would only repeat each other.
+  // Parallel calls of one process would only cause retries of each other.
   const inOrder = createSerial()
 
   const changeNow = async <Result>(

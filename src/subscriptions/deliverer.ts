@@ -11,15 +11,15 @@ export interface DelivererOptions extends LoopContext {
   readonly visible: AskRights | undefined
   /** Called before anything is delivered, until it resolves. */
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Disables a channel, because its receiver says that it is gone for good. */
+  /** Disables a channel whose receiver answers that it is permanently gone. */
   readonly disable: (channel: OpenChannel, reason: string) => Promise<void>
 }
 
 /** Delivers the subscriptions of the channels that this process holds. */
 export interface Deliverer {
   /**
-   * Reads the subscriptions and channels again. Resolves when no subscription is delivered that is paused or removed, or whose
-   * channel is disabled.
+   * Reads the subscriptions and channels again. Resolves when deliveries of paused and removed subscriptions, and of
+   * disabled channels, have ended.
    */
   refresh(): Promise<void>
   /** The cursor as it is in this process, if it delivers the subscription. */
@@ -42,7 +42,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     await reconcile()
   }
   const queued = createSerial()
-  /** If it fails, the next heartbeat tries again. */
+  /** Starts the work without waiting for it. After a failure, the next heartbeat starts it again. */
   const later = (work: () => Promise<void>): void => void queued(work).catch(() => {})
 
   const loops = createRunningLoops({
@@ -50,7 +50,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     checkpoints,
     rights: createRights(options.visible, () => later(reconcile)),
     ownership: () => ownership,
-    // If the channel cannot be disabled now, the next attempt gets the same answer.
+    // If disabling fails, the receiver will give the same answer to the next attempt.
     gone: (channel, reason) => void options.disable(channel, reason).catch(() => {}),
   })
   const ownership: Ownership = startOwnership({

@@ -35,7 +35,7 @@ export interface DeliveryLoopOptions extends DeliveryTarget {
   readonly audit: object
   /** False if events pass without being delivered. */
   readonly enabled: boolean
-  /** Of the lease of the channel. */
+  /** The epoch of the lease of the channel. */
   readonly epoch: number
   readonly cursor: CursorState
   /** The matching events after the cursor. */
@@ -47,22 +47,24 @@ export interface DeliveryLoopOptions extends DeliveryTarget {
   readonly isAlive: () => boolean
   /** The store's time. */
   readonly now: () => Microseconds
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number
-  /** How many events the subscription has parked already. */
+  /** Returns the number of parked events of the subscription. */
   readonly countParked: (signal: AbortSignal) => Promise<number>
-  /** The receiver says that it is gone for good. */
+  /** Called when the receiver answers that it is permanently gone. */
   readonly gone: (reason: string) => void
-  /** The cursor belongs to another process, or was moved by something else. The loop has ended. */
+  /** Called when the loop has ended because the cursor belongs to another process, or something else has moved it. */
   readonly ended: (loop: DeliveryLoop, saved: Exclude<Saved, 'saved'>) => void
 }
 
-/** Delivers the events of one subscription, one batch at a time. */
+/** Delivers the events of one subscription in batches, one at a time. */
 export interface DeliveryLoop extends Checkpointed {
   readonly subscription: Subscription
   readonly epoch: number
   readonly cursor: CursorState
-  /** Begins nothing more; aborts the delivery under way, and waits for it for up to 5 seconds. Safe to call twice. */
+  /**
+   * Starts no further work, aborts the current delivery, and waits for it for up to 5 seconds. May be called twice.
+   */
   stop(): Promise<void>
 }
 
@@ -70,7 +72,7 @@ const MAX_PARKED = 10_000
 /** The status of a receiver that asks for no further requests (RFC 9110, section 15.5.11). */
 const GONE = 410
 const STOP_MS = 5000
-/** How often a loop without a living heartbeat looks again. */
+/** Pause before a loop without a living heartbeat looks again. */
 const NOT_ALIVE_MS = 100
 
 export const startDeliveryLoop = (options: DeliveryLoopOptions): DeliveryLoop => new Loop(options)
@@ -86,15 +88,15 @@ class Loop implements DeliveryLoop {
   readonly #buffer: EventBuffer
   #cursor: CursorState
   #saved: CursorState
-  /** The last time of the cursor that the log has lost, until the cursor before it is stored. */
+  /** The last cursor that the log has lost, until the cursor before it is stored. */
   #lost: string | undefined
   #parked: readonly ParkedState[] = []
-  /** Deliveries since then are not stored. */
+  /** The time of the first delivery that is not stored. */
   #unsavedSince = Infinity
-  /** When the last checkpoint took the cursor, and whether a delivery has moved it since. */
+  /** Time at which the last checkpoint took the cursor, and whether a delivery has moved the cursor since. */
   #takenAt = 0
   #hasMoved = false
-  /** Last event of the batch whose failure was recorded. What is left of it after halving is not recorded again. */
+  /** Last event of the batch whose failure was recorded. Failures of its halves are not recorded. */
   #failedTo = ''
   /** True if there are events since the last look. */
   #isWoken = false
@@ -158,7 +160,7 @@ class Loop implements DeliveryLoop {
       this.#parked = this.#parked.filter((one) => !parked.includes(one))
       return
     }
-    // Deliveries of this process since then are not stored; they may be repeated.
+    // Deliveries of this process after the stored cursor may be repeated.
     this.#saved = this.#cursor
     void this.stop()
     this.#options.ended(this, saved)
@@ -170,7 +172,7 @@ class Loop implements DeliveryLoop {
     if (this.#buffer.events.length > 0 || this.#cursor.failure) this.#wake()
   }
 
-  /** The log has lost the events after the cursor of the buffer. */
+  /** Handles the loss of the events after the cursor of the buffer. */
   #rewound(): void {
     const { cursor: upTo } = this.#buffer
     const { position: last, failure } = this.#cursor
@@ -216,7 +218,7 @@ class Loop implements DeliveryLoop {
     const { isAlive, now, channel, checkpoints, enabled } = this.#options
     if (!isAlive()) return pause(NOT_ALIVE_MS, signal)
     if (!enabled) return this.#buffer.events.length > 0 ? this.#skip() : this.#sleep()
-    // The checkpoint that ends the sleep is under way, or is tried again.
+    // The sleep ends with the checkpoint that is under way, or with a later attempt.
     if (performance.now() - this.#unsavedSince > MAX_UNSAVED_MS) return this.#sleep()
     const hasDelivered = this.#cursor.delivered !== this.#saved.delivered
     if (channel.checkpoint === 'each' && hasDelivered) await checkpoints.now([this])
@@ -242,12 +244,12 @@ class Loop implements DeliveryLoop {
   #hasRead(boundary: string): boolean {
     if (this.#buffer.cursor < boundary) return false
     if (this.#lengthOf(this.#buffer.events) > 0) return true
-    // They have been cleaned.
+    // The events of the batch were removed by cleaning.
     this.#move(afterParking(this.#cursor, boundary))
     return false
   }
 
-  /** True if there are events, after the wait for further ones that the channel asks for. */
+  /** True if there are events. First waits for further events, according to the settings of the channel. */
   async #hasBatch(): Promise<boolean> {
     if (this.#buffer.events.length === 0) {
       this.#passed()
@@ -264,7 +266,7 @@ class Loop implements DeliveryLoop {
     return true
   }
 
-  /** Without events that wait, nothing matches up to where the loop has read. */
+  /** Moves the cursor over events that do not match. If no event waits, moves it to the end of the read events. */
   #passed(): void {
     if (this.#buffer.events.length > 0 || this.#cursor.failure) return
     if (this.#buffer.cursor <= this.#cursor.position) return
@@ -289,7 +291,7 @@ class Loop implements DeliveryLoop {
       this.#recordFailure(events, error, reports)
       return this.#afterFailure(events, error, signal)
     }
-    // Also after an abort: accepted events need not be repeated.
+    // Recorded also after an abort, because accepted events should not be repeated.
     this.#options.outcomes.reported(this.subscription, events, reports)
     const left = this.#firstOf(events)
     const upTo = left.at(-1)?.created_at ?? this.#cursor.position
@@ -304,7 +306,7 @@ class Loop implements DeliveryLoop {
   ): Promise<Attempted> {
     const { waitForRate, isAlive } = this.#options
     await waitForRate(signal)
-    // The wait, or a suspended process, may have taken longer than the heartbeat lives.
+    // After the wait, or a suspended process, the heartbeat may have expired.
     if (!isAlive()) throw abortedError(signal)
     const attempted = await attemptDelivery(this.#options, events, attempt, signal)
     if (deliveryChannel.hasSubscribers) this.#publish(events.length, attempted)
@@ -380,7 +382,7 @@ class Loop implements DeliveryLoop {
     return { action: 'retry', cursor: afterRefusedProbe(this.#cursor), probed: undefined }
   }
 
-  /** Sets the event aside. With the event after it, if that was delivered as a probe, the loop goes on after both. */
+  /** Parks the event. If the event after it was delivered as a probe, the loop continues after both. */
   async #park(
     event: AuditEvent,
     error: DeliveryError,

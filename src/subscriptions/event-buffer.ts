@@ -8,21 +8,24 @@ export interface EventBufferOptions {
   /** True if the events have their bytes. */
   readonly isMeasured: boolean
   readonly readFeed: (options: FeedOptions) => AsyncIterable<FeedPage>
-  /** True if there are enough events for now. Reading waits until some are removed. */
+  /** True if there are enough events for now. Then reading waits until some are removed. */
   readonly hasEnough: (events: readonly SizedEvent[]) => boolean
-  /** There may be more events, and the cursor may be later. */
+  /** Called when there may be more events, and the cursor may be later. */
   readonly grown: () => void
-  /** The log has lost the events after the cursor, and they were removed. */
+  /** Called when the log has lost the events after the cursor, and they were removed. */
   readonly rewound: () => void
   readonly signal: AbortSignal
 }
 
-/** Matching events that were read ahead, while others are delivered. A class, for the reason of the delivery loop. */
+/**
+ * Matching events that are read ahead during deliveries. This is a class, because closures would take several times
+ * the memory.
+ */
 export class EventBuffer {
   readonly #options: EventBufferOptions
   #events: SizedEvent[] = []
   #cursor: string
-  /** Lets the reading go on. */
+  /** Lets the reading continue. */
   #resume = (): void => {}
   /** Resolves when the signal has aborted and reading has ended. */
   readonly ended: Promise<void>
@@ -34,7 +37,7 @@ export class EventBuffer {
     options.signal.addEventListener('abort', () => this.#resume(), { once: true })
   }
 
-  /** In order. */
+  /** The events in their order. */
   get events(): readonly SizedEvent[] {
     return this.#events
   }
@@ -44,7 +47,7 @@ export class EventBuffer {
     return this.#cursor
   }
 
-  /** Takes the first events, which are delivered or parked. */
+  /** Removes the first events, which are delivered or parked. */
   remove(count: number): void {
     this.#events.splice(0, count)
     if (!this.#options.hasEnough(this.#events)) this.#resume()

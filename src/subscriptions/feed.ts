@@ -13,9 +13,9 @@ export interface SizedEvent {
 export interface FeedPage {
   /** The matching events, in order. */
   readonly events: readonly SizedEvent[]
-  /** Every matching event up to here is in this page or in one before it. */
+  /** The cursor after this page. This page and earlier pages have every matching event up to it. */
   readonly cursor: string
-  /** The log has lost the events after the cursor. */
+  /** Set if the log has lost the events after the cursor. */
   readonly isRewind?: true
 }
 
@@ -26,9 +26,11 @@ export interface FeedOptions {
   readonly isMeasured: boolean
 }
 
-/** Which events a subscription gets. */
+/** Selection of the events of a subscription. */
 export interface FeedFilter extends KeyedFilter {
-  /** True for a matching event that this subscription does not get. Others with the same key may get it. */
+  /**
+   * True for a matching event that this subscription does not get. Other subscriptions with the same key may get it.
+   */
   readonly isLeftOut: (event: AuditEvent) => boolean
 }
 

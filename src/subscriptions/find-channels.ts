@@ -17,7 +17,7 @@ export const publicChannel = (
   { name, kind, config, enabled, disabled_reason, in_code }: ChannelState,
 ): NotificationChannel => ({ id, name, kind, config, enabled, disabled_reason, in_code })
 
-/** A channel in code as it is while nothing is stored of it. */
+/** The state of a channel in code for which nothing is stored. */
 const ofCode = (name: string, kind: string): ChannelState => ({
   name,
   kind,
@@ -27,7 +27,7 @@ const ofCode = (name: string, kind: string): ChannelState => ({
   in_code: true,
 })
 
-/** The channels in the code of running processes and of this one, as they are stored or would be, by id. */
+/** The channels in the code of this and other running processes, by id, in their stored form. */
 export async function readCodeChannels(
   { channels, store }: Pick<Management, 'channels' | 'store'>,
   stored: Definitions['channels'],
@@ -44,7 +44,10 @@ export async function readCodeChannels(
   )
 }
 
-/** All channels by id, with disabled ones in code that no process has any more: they keep their names until they are enabled. */
+/**
+ * All channels by id. They include disabled channels that are no longer in the code of any process, because these
+ * keep their names until they are enabled.
+ */
 export async function readChannels(
   management: Management,
   { signal }: WaitOptions,
@@ -80,7 +83,7 @@ interface About extends Pick<ManageOptions, 'username'> {
   readonly data?: object | undefined
 }
 
-/** Records what somebody did with a channel. */
+/** Records an action on a channel. */
 export const managedChannel = (
   { managed }: Management,
   action: string,

@@ -16,7 +16,7 @@ import { checkNamed, checkOptions, requireOptions } from '../options.js'
 /** The id of something in code, the same in each process. */
 function idOfName(what: string, name: string): string {
   const hex = createHash('sha256').update(`daybook ${what} ${name}`).digest('hex')
-  // A UUID of version 8: its bits are our own.
+  // A UUID of version 8 has bits of the application's choice.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 

@@ -9,22 +9,25 @@ export interface LeasesOptions {
   /** The id of this process. */
   readonly me: string
   readonly claimed: (channel: string) => void
-  /** The channel is given up or lost. Resolves when nothing more is delivered to it, and its cursors are stored. */
+  /**
+   * Called when the channel is released or lost. Resolves when deliveries to it have ended, and its cursors are
+   * stored.
+   */
   readonly released: (channel: string, isLost: boolean) => Promise<void>
 }
 
 /** The channels that this process holds. */
 export interface Leases {
   readonly held: () => ReadonlySet<string>
-  /** The epoch of the lease, if this process holds it and does not give it up. */
+  /** The epoch of the lease, if this process holds it and is not releasing it. */
   readonly epochOf: (channel: string) => number | undefined
   /** Claims the channel, unless another process is faster. */
   claim(channel: string, peers: Peers, signal: AbortSignal): Promise<void>
   /** Gives the channel up, after the delivery under way. */
   readonly release: (channel: string) => Promise<void>
-  /** Another process may have the channel. */
+  /** Stops deliveries to a channel that another process may have. */
   readonly lose: (channel: string) => void
-  /** Loses the channels that other processes have. */
+  /** Stops deliveries to channels of other processes. */
   compare(peers: Peers): void
 }
 
@@ -35,7 +38,7 @@ export function createLeases({ store, me, claimed, released }: LeasesOptions): L
   const lose = (channel: string): void => {
     if (epochs.delete(channel)) void released(channel, true)
   }
-  /** Replaces the stored lease by what `change` returns; keeps it for `undefined`. */
+  /** Replaces the stored lease by the result of `change`. Keeps the lease if the result is `undefined`. */
   const changeLease = async (
     channel: string,
     change: (lease: LeaseState) => LeaseState | undefined,

@@ -49,7 +49,7 @@ export function createChannels(
   }
 }
 
-/** Stands for a subscription, which `deliver` is given. */
+/** A substitute for the subscription that `deliver` gets. */
 const testSubscription = ({ id, name }: OpenChannel): Subscription => ({
   id,
   name: 'test',
@@ -110,19 +110,19 @@ function createSwitches(management: Management): Pick<NotificationChannels, 'ena
   }
 }
 
-/** Of a channel in code nothing is stored while it is enabled. */
+/** The state to store for an enabled channel. For a channel in code, nothing is stored. */
 const enabledState = (present: ChannelState): ChannelState | undefined =>
   present.in_code ? undefined : { ...present, enabled: true, disabled_reason: null }
 
 export interface Disabling extends ManageOptions {
   readonly reason: string | null
-  /** The channel as it was found. */
+  /** The channel at the time of the check. */
   readonly found: ChannelState
-  /** False if the channel has changed, and the reason does not apply any more. @default always true */
+  /** False if the channel has changed and the reason no longer applies. @default always true */
   readonly isStill?: (stored: ChannelState) => boolean
 }
 
-/** A channel that is disabled already keeps its reason. */
+/** Disables a channel. A channel that is already disabled keeps its reason. */
 export async function disableChannel(
   management: Management,
   id: string,

@@ -22,7 +22,7 @@ import { REPLAY_OPTIONS, type ReplayOptions, type Subscriptions } from './method
 import { testDelivery } from './test-delivery.js'
 import { requireOptions } from '../options.js'
 
-/** Records what somebody did with a subscription. */
+/** Records an action on a subscription. */
 const managedSubscription = (
   { managed }: Management,
   action: string,
@@ -41,7 +41,7 @@ const find = async (
 ): Promise<Subscription> =>
   publicSubscription(knownSubscription(await readDefinitions(management.store, options), id))
 
-/** Returns the names of all channels, given the channels that were created at run time. */
+/** Returns a function from the stored definitions to the names of all channels. */
 async function readChannelNames(
   management: Management,
   signal: AbortSignal | undefined,
@@ -55,7 +55,7 @@ async function readChannelNames(
 
 type DefinitionMethods = Pick<Subscriptions, 'list' | 'get' | 'create' | 'update' | 'remove'>
 
-/** `inCode` are the subscriptions in the code of this process. */
+/** The methods that define subscriptions. `inCode` are the subscriptions in the code of this process. */
 export function createDefinitions(
   management: Management,
   inCode: readonly Subscription[],
@@ -105,7 +105,7 @@ export function createDefinitions(
         (present, definitions) => {
           const merged = { ...present, ...change, from: 'now' }
           const read = readDefinition(merged, namesIn(definitions), id)
-          // These members are not changed by `update`, so the stored ones stay.
+          // `update` does not change these members, so the stored values stay.
           const { from: _, in_code: __, paused: ___, ...changed } = read
           return changed
         },
@@ -168,7 +168,7 @@ export function createControls(
   }
 }
 
-/** `created_at` of the first event that was skipped. Throws `INVALID_SUBSCRIPTION` if none was. */
+/** `created_at` of the first skipped event. Throws `INVALID_SUBSCRIPTION` if no event was skipped. */
 async function skippedSince(
   management: Management,
   id: string,
@@ -225,7 +225,7 @@ export function createParked(
       try {
         for await (const outcome of redriveParked(store, target, which, given)) data[outcome] += 1
       } catch (error) {
-        // Events that were tried before are recorded too.
+        // Also records events that were tried before.
         if (Object.values(data).some((count) => count > 0))
           await managedSubscription(management, 'redrive', subscription, { ...given, data })
         throw error

@@ -33,7 +33,9 @@ export interface Management {
   readonly managed: (type: string, data: object, options: ManageOptions) => Promise<void>
 }
 
-/** Makes this process apply the stored subscriptions and channels. Other processes do so at their next heartbeat. */
+/**
+ * Applies the stored subscriptions and channels in this process. Other processes apply them at their next heartbeat.
+ */
 export const refresh = async ({ deliverer }: Management): Promise<void> => deliverer?.refresh()
 
 /** The channel as it is stored now, if this process can deliver to it. */
@@ -47,6 +49,9 @@ export async function openChannel(
   return channels.get(name)
 }
 
-/** Changes between two states, for the event about them. Paths of URLs are left out after the comparison, so that a changed one is a change. */
+/**
+ * Changes between two states, for the event about them. Paths of URLs are removed after the comparison, so that a
+ * change of a path is still a change.
+ */
 export const changesBetween = (before: object, after: object): ChangeData =>
   withServersOnly(changeData(before, after, defaultJsonLimits))

@@ -12,8 +12,8 @@ import type { OptionNames } from '../options.js'
 
 export interface ReplayOptions extends ManageOptions {
   /**
-   * Events from this `created_at` on are delivered again; `beginning` for all.
-   * @default `skipped_since`: the first event that passed while the channel was disabled
+   * Delivers events again from this `created_at` on; `beginning` means all events. @default `skipped_since`: the
+   * first event that passed while the channel was disabled
    */
   readonly from?: string | undefined
 }
@@ -21,12 +21,13 @@ export interface ReplayOptions extends ManageOptions {
 export const REPLAY_OPTIONS: OptionNames<ReplayOptions> = { ...MANAGE_OPTIONS, from: true }
 
 /**
- * Sends matching events to channels. Every event that matches is delivered at least once, in the order of `created_at`, by one
- * process at a time; another one takes over within about 7 seconds if that process dies. Methods reject with
- * `UNKNOWN_SUBSCRIPTION` for an id that does not exist, `INVALID_SUBSCRIPTION`, `STORE_FAILED`, `ABORTED`, `CLOSED`.
+ * Sends matching events to channels. Every matching event is delivered at least once, in the order of `created_at`.
+ * One process at a time delivers to a channel; if it dies, another process takes over within about 7 seconds. Methods
+ * reject with `UNKNOWN_SUBSCRIPTION` for an id that does not exist, `INVALID_SUBSCRIPTION`, `STORE_FAILED`,
+ * `ABORTED`, `CLOSED`.
  */
 export interface Subscriptions {
-  /** In the order of their names. */
+  /** Returns all subscriptions in the order of their names. */
   list(options?: WaitOptions): Promise<readonly Subscription[]>
   get(id: string, options?: WaitOptions): Promise<Subscription | undefined>
   /** Resolves once the subscription is stored. Events recorded from then on are delivered. `NAME_TAKEN` for a name in use. */
@@ -40,14 +41,14 @@ export interface Subscriptions {
   resume(id: string, options?: ManageOptions): Promise<Subscription>
   /** Delivers events again, with the same ids. `INVALID_SUBSCRIPTION` without `from` if no event was skipped. */
   replay(id: string, options?: ReplayOptions): Promise<Subscription>
-  /** Returns the status of all subscriptions, or of one owner's, in the order of their names. */
+  /** Returns the status of all subscriptions or of the subscriptions of one owner, ordered by name. */
   status(options?: StatusOptions): Promise<readonly SubscriptionStatus[]>
-  /** Parked events, oldest first. */
+  /** Returns parked events, oldest first. */
   parked(id: string, options?: ParkedOptions): Promise<readonly Parked[]>
   /**
-   * Delivers parked events again, all or the ones with these ids, from this process and out of order.
-   * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if it is disabled; also if it is changed or disabled
-   * meanwhile: then the rest stays parked.
+   * Delivers parked events again, all or the events with these ids, from this process and out of order. Rejects with
+   * `CHANNEL_UNAVAILABLE` if this process cannot deliver to the channel, or if the channel is disabled. If the
+   * channel is changed or disabled during the call, the remaining events stay parked.
    */
   redrive(id: string, which: 'all' | readonly string[], options?: ManageOptions): Promise<Redriven>
   /** Forgets parked events. Returns how many there were. */

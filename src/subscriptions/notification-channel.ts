@@ -3,19 +3,19 @@ import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import type { DeliveryFault } from './channel.js'
 import type { OptionNames } from '../options.js'
 
-/** A channel that is in the code of a running process, or that users created. Without its secrets. */
+/** A channel without its secrets. It is in the code of a running process, or users created it. */
 export interface NotificationChannel {
-  /** A UUID. For a channel in code, it is derived from the name. */
+  /** A UUID. The id of a channel in code is derived from its name. */
   readonly id: string
   /** Unique in the store. Subscriptions name it. */
   readonly name: string
-  /** A name of the option `kinds`; for a channel in code its `kind`, such as `function`. */
+  /** A name of the option `kinds`. A channel in code has its `kind`, such as `function`. */
   readonly kind: string
   /** Settings that users may see; `{}` for a channel in code. */
   readonly config: JsonObject
   /** False if events pass without being delivered. */
   readonly enabled: boolean
-  /** Why it is disabled: the reason that a user gave, or the answer of a receiver that is gone. */
+  /** Reason why it is disabled: the reason of a user, or the answer of a receiver that is gone. */
   readonly disabled_reason: string | null
   /** True if a running process has the channel in its code. */
   readonly in_code: boolean
@@ -44,12 +44,12 @@ export const CHANNEL_CHANGE: OptionNames<ChannelChange> = { name: true, config: 
 /** A channel, and the secret that the call has generated. */
 export interface ChannelWithSecret {
   readonly channel: NotificationChannel
-  /** Shown this once; null if the call has generated none. */
+  /** The generated secret. Only this call returns it. Null if the call has generated none. */
   readonly secret: string | null
 }
 
 export interface ManageOptions extends WaitOptions {
-  /** The user who makes the change; null if no user does. @default the user of the actor: see `withActor` */
+  /** The user who makes the change; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
 }
 
@@ -65,7 +65,7 @@ export const DISABLE_OPTIONS: OptionNames<DisableOptions> = { ...MANAGE_OPTIONS,
 /** The result of a test. */
 export interface TestResult {
   readonly accepted: boolean
-  /** The HTTP status of the response that refused the event; null if there is none. */
+  /** The HTTP status of the response that refused the event; null without a response. */
   readonly status: number | null
   /** The fault; null if the event was accepted. */
   readonly fault: DeliveryFault | null
@@ -78,25 +78,35 @@ export interface TestResult {
  * with `READ_ONLY`. Each change is recorded as an event such as `api:notification_channels:create`, without secrets.
  */
 export interface NotificationChannels {
-  /** Values of `kind` that `create` takes: the names of the option `kinds` of this process. */
+  /** Values of `kind` for `create`: the names of the option `kinds` of this process. */
   readonly kinds: readonly string[]
-  /** In the order of their names. */
+  /** Returns all channels in the order of their names. */
   list(options?: WaitOptions): Promise<readonly NotificationChannel[]>
   get(id: string, options?: WaitOptions): Promise<NotificationChannel | undefined>
   /**
-   * Resolves once the channel is stored. Processes that have its kind deliver to it within about 4 seconds. `INVALID_CHANNEL`,
-   * also for more than 100 channels; `NAME_TAKEN`; `NO_SECRETS_KEY` if it has secrets and there is no `secretsKey`.
+   * Resolves once the channel is stored. Processes with its kind deliver to it within about 4 seconds.
+   * `INVALID_CHANNEL`, also for more than 100 channels; `NAME_TAKEN`; `NO_SECRETS_KEY` if it has secrets and there is
+   * no `secretsKey`.
    */
   create(definition: ChannelDefinition, options?: ManageOptions): Promise<ChannelWithSecret>
-  /** `INVALID_CHANNEL`, `NAME_TAKEN`, `NO_SECRETS_KEY`, `DEFINED_IN_CODE`; `IN_USE` for a new name while a subscription names it. */
+  /**
+   * `INVALID_CHANNEL`, `NAME_TAKEN`, `NO_SECRETS_KEY`, `DEFINED_IN_CODE`; `IN_USE` for a new name while a
+   * subscription refers to the old one.
+   */
   update(id: string, change: ChannelChange, options?: ManageOptions): Promise<ChannelWithSecret>
   /** `IN_USE` while a subscription names it, `DEFINED_IN_CODE`. */
   remove(id: string, options?: ManageOptions): Promise<void>
-  /** Deliveries go on with the events that come from then on. Skipped ones come with `replay`. */
+  /** Enables the channel. Events from then on are delivered. Skipped events are delivered by `replay`. */
   enable(id: string, options?: ManageOptions): Promise<NotificationChannel>
-  /** Events pass from within about 2 seconds on, in this process at once. Their subscriptions count them as `skipped`. */
+  /**
+   * Disables the channel. Events pass without delivery, in this process at once, in other processes within about 2
+   * seconds. The subscriptions count them as `skipped`.
+   */
   disable(id: string, options?: DisableOptions): Promise<NotificationChannel>
-  /** Replaces the generated secret; both are valid for 24 hours. `INVALID_CHANNEL` if the kind generates none; `DEFINED_IN_CODE`. */
+  /**
+   * Replaces the generated secret. Both secrets are valid for 24 hours. `INVALID_CHANNEL` if the kind generates none;
+   * `DEFINED_IN_CODE`.
+   */
   rotateSecret(id: string, options?: ManageOptions): Promise<ChannelWithSecret>
   /**
    * Delivers one event of the type `daybook:test`, which is not stored, from this process, also while the channel is disabled.

@@ -5,14 +5,17 @@ import { createRate, type WaitForRate } from './rate.js'
 import type { Seals } from './seals.js'
 import type { ChannelState, OfferedChannel } from './states.js'
 
-/** A channel to which this process can deliver. Another object once its setup changes, or once it is enabled or disabled. */
+/**
+ * A channel to which this process can deliver. It is replaced by a new object when its setup changes, and when it is
+ * enabled or disabled.
+ */
 export interface OpenChannel {
   readonly id: string
   readonly name: string
   readonly kind: string
   readonly in_code: boolean
   readonly enabled: boolean
-  /** The setup that it was opened with; `undefined` for a channel in code. */
+  /** The setup with which it was opened; `undefined` for a channel in code. */
   readonly setup: string | undefined
   readonly channel: Channel
   readonly waitForRate: WaitForRate
@@ -30,22 +33,22 @@ export interface OpenChannelsOptions {
   readonly channels: Readonly<Record<string, Channel>>
   readonly kinds: Readonly<Record<string, ChannelKind>>
   readonly seals: Seals
-  /** A channel cannot be opened; called once for each of its setups. */
+  /** Called once for each setup of a channel that cannot be opened. */
   readonly broken: (state: ChannelState, error: Error) => void
 }
 
 export const kindOf = ({ kind = 'function' }: Channel): string => kind
 
-/** A channel that was created at run time, as it was opened last. */
+/** Result of the last opening of a channel that was created at run time. */
 interface Opened {
-  /** The setup that it was opened with. */
+  /** The setup with which it was opened. */
   readonly setup: string
   readonly state: ChannelState
   /** `undefined` if it cannot be opened. */
   readonly open: OpenChannel | undefined
 }
 
-/** The parts of the state that a channel is opened from. */
+/** The parts of the state that determine how a channel is opened. */
 export const setupOf = ({ name, kind, config, sealed }: ChannelState): string =>
   JSON.stringify([name, kind, config, sealed])
 
@@ -64,7 +67,7 @@ export function createOpenChannels(options: OpenChannelsOptions): OpenChannels {
       return [name, { ...about, channel, waitForRate }]
     }),
   )
-  /** By id. */
+  /** Open channels by id. */
   let opened: ReadonlyMap<string, Opened> = new Map()
   let byName: ReadonlyMap<string, OpenChannel> = inCode
 
@@ -104,7 +107,7 @@ export function createOpenChannels(options: OpenChannelsOptions): OpenChannels {
         inCode.set(name, sameUnless(present, states.get(present.id)?.enabled ?? true))
       const next = new Map<string, Opened>()
       for (const [id, state] of states) {
-        // A channel in code takes precedence over one of the same name.
+        // A channel in code takes precedence over a created channel with the same name.
         const isOurs = !state.in_code && Object.hasOwn(kinds, state.kind)
         if (isOurs && !inCode.has(state.name)) next.set(id, reopen(id, state))
       }

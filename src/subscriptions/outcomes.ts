@@ -32,8 +32,8 @@ export type RecordOutcome = (
 ) => Promise<unknown>
 
 /*
- * The types by which deliveries report themselves. Without care they would be a loop: a subscription to all events whose
- * receiver is down would get an event about each failure, fail to deliver it, and so on.
+ * The types of the events about deliveries. They could cause a loop: if the receiver of a subscription to all events
+ * is down, each failure makes an event, which the subscription then fails to deliver.
  */
 const OUTCOME_TYPES: ReadonlySet<string> = new Set([
   'api:event_filter:error',
@@ -46,14 +46,20 @@ const OUTCOME_TYPES: ReadonlySet<string> = new Set([
   'error:email:send_failed',
 ])
 
-/** Services may record events of some of these types themselves. Only events about subscriptions have this attribute. */
+/**
+ * The subscription in an event about deliveries. Services may record events of some of these types themselves. Only
+ * events about deliveries have this attribute.
+ */
 const subscriptionOf = ({ type, system, attributes }: AuditEvent): unknown =>
   system && OUTCOME_TYPES.has(type) ? attributes['subscription_id'] : undefined
 
-/** True for an event about deliveries of this subscription. It is not delivered to the subscription itself. */
+/** True for an event about deliveries of this subscription. The subscription does not get it. */
 export const isOwnOutcome = (event: AuditEvent, id: string): boolean => subscriptionOf(event) === id
 
-/** A delivery of nothing but outcomes leaves none: two subscriptions cannot report each other for ever. */
+/**
+ * True for a delivery that contains only outcomes. Its outcome is not recorded, so that two subscriptions cannot
+ * report each other endlessly.
+ */
 const isSilent = (events: readonly AuditEvent[]): boolean =>
   events.every((event) => subscriptionOf(event) !== undefined)
 
@@ -66,23 +72,23 @@ export interface FailedAttempt {
   readonly attempt: number
 }
 
-/** Records the outcomes of deliveries. One that cannot be recorded is only counted by the log. */
+/** Records the outcomes of deliveries. If recording fails, the log counts it. */
 export interface Outcomes {
-  /** The first failure of a batch. Retries are not recorded. */
+  /** Records the first failure of a batch. Retries are not recorded. */
   failed(attempt: FailedAttempt): void
-  /** The event is set aside. */
+  /** Records that the event is set aside. */
   parked(attempt: FailedAttempt): void
-  /** Takes a report of the channel about the attempt. */
+  /** Records a report of the channel about the attempt. */
   reported(
     subscription: Subscription,
     events: readonly AuditEvent[],
     reports: readonly Reported[],
   ): void
-  /** The events have passed, because the channel is disabled. */
+  /** Records that the events have passed because the channel is disabled. */
   skipped(subscription: Subscription, events: readonly AuditEvent[]): void
-  /** Nothing is delivered, because the filter or the rights of the owner cannot be read. */
+  /** Records that nothing is delivered, because the filter or the rights of the owner cannot be read. */
   broken(subscription: Subscription, error: Error): void
-  /** Nothing is delivered to the channel, because it cannot be opened. */
+  /** Records that nothing is delivered to the channel, because it cannot be opened. */
   channelBroken(channel: ChannelState, error: Error): void
 }
 
@@ -92,7 +98,7 @@ function failureType(kind: string, { kind: fault }: DeliveryError): string {
 }
 
 export function createOutcomes(record: RecordOutcome): Outcomes {
-  /** Not in the context of the call that has led to it. */
+  /** Records outside of the context of the call that has led to the delivery. */
   const attemptRecord = (type: string, data: object): void =>
     void runOutside(() => record(type, data)).catch(() => {})
   const report = (type: string, subscription: Subscription, data: object): void => {

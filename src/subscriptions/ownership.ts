@@ -14,11 +14,13 @@ export interface OwnershipOptions extends Omit<LeasesOptions, 'me'> {
   readonly channels: () => readonly OfferedChannel[]
   /** Called before the first heartbeat, until it resolves. */
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Called with the revision of the subscriptions and channels after each heartbeat. Must not wait for deliveries. */
+  /**
+   * Called after each heartbeat with the revision of the subscriptions and channels. Must not wait for deliveries.
+   */
   readonly seen: (revision: number) => void
 }
 
-/** Which channels this process delivers to. */
+/** Decides which channels this process delivers to. */
 export interface Ownership extends Pick<Leases, 'epochOf' | 'lose'> {
   /** False if the last heartbeat may have expired: this process must deliver nothing. */
   readonly isAlive: () => boolean
@@ -30,9 +32,9 @@ export interface Ownership extends Pick<Leases, 'epochOf' | 'lose'> {
   stop(): Promise<void>
 }
 
-/** How often this process looks while the heartbeat of another one is late, to see soon that it has expired. */
+/** Pause between checks while the heartbeat of another process is late, so that its end is noticed soon. */
 const LATE_MS = 500
-/** How long `stop` waits to say that this process has ended. */
+/** Time limit for `stop` to store that this process has ended. */
 const END_MS = 1000
 
 /** Sends heartbeats, and claims and releases channels so that they are spread evenly over all processes. */
@@ -56,7 +58,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       }
       const keepFor = TIMES.delivery.timeoutMs * 1000
       await store.updateState(keyOf('deliverer', me), write, { signal, keepFor })
-      // Others may have taken this process for dead since the last heartbeat.
+      // Since the last valid heartbeat, other processes may have taken over the channels.
       if (!own.areValidFor()) for (const channel of leases.held()) leases.lose(channel)
     })
   const beat = async (): Promise<void> => {
@@ -79,11 +81,11 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   }
   const run = async (): Promise<number> => {
     const startedAt = performance.now()
-    // The store may be away. The next heartbeat tries again.
+    // The store may not be reachable. The next heartbeat tries again.
     await beat().catch(() => {})
     return periodMs - (performance.now() - startedAt)
   }
-  // The process may do nothing else than deliver.
+  // The process may have no other work than deliveries.
   const loop = createPausingLoop(run, { keepsAlive: true })
 
   return {

@@ -73,7 +73,7 @@ export async function countParked(
   return stored?.count ?? 0
 }
 
-/** The chosen parked events: all, or those with these event ids. */
+/** The selected parked events: all, or the events with these ids. */
 async function choose(
   store: EventStore,
   id: string,
@@ -139,15 +139,15 @@ export interface RedriveTarget extends DeliveryTarget {
   readonly waitForRate: WaitForRate
   readonly outcomes: Outcomes
   /**
-   * Asked before each event, because a redrive may take long. False for an event that the owner of the subscription may no longer
-   * see. Rejects if nothing more is to be delivered.
+   * Called before each event, because a redrive may take long. Resolves to false for an event that the owner of the
+   * subscription may no longer see. Rejects if nothing more is to be delivered.
    */
   readonly mayDeliver: (event: AuditEvent) => Promise<boolean>
 }
 
 /**
- * Delivers the chosen parked events one by one, oldest first, and yields what became of each. What became of an attempt is stored
- * even if the signal aborts meanwhile.
+ * Delivers the selected parked events one by one, oldest first, and yields the outcome of each. The outcome of an
+ * attempt is stored also after an abort.
  */
 export async function* redriveParked(
   store: EventStore,

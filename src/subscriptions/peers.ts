@@ -12,15 +12,15 @@ import {
 
 /** State that all processes on the store have published. */
 export interface Peers {
-  /** By the id of the process. */
+  /** Processes by id. */
   readonly deliverers: ReadonlyMap<string, DelivererState>
-  /** By channel. */
+  /** Leases by channel. */
   readonly leases: ReadonlyMap<string, LeaseState>
-  /** Of the subscriptions and channels. */
+  /** Revision of the subscriptions and channels. */
   readonly revision: number
 }
 
-/** The channels that a process should claim and give up, so that they are spread evenly. */
+/** The channels that a process should claim and release, so that they are spread evenly. */
 export interface Assignment {
   readonly claim: readonly string[]
   readonly release: readonly string[]
@@ -30,7 +30,7 @@ export interface Assignment {
 const usable = ({ channels }: DelivererState): string[] =>
   channels.filter(({ broken }) => !broken).map(({ name }) => name)
 
-/** How many channels each living process holds. */
+/** Number of channels that each living process holds. */
 function holdings({ deliverers, leases }: Peers): Map<string, number> {
   const counts = new Map(Array.from(deliverers.keys(), (id) => [id, 0]))
   for (const { holder } of leases.values()) {
@@ -41,9 +41,10 @@ function holdings({ deliverers, leases }: Peers): Map<string, number> {
 }
 
 /**
- * A channel without a living holder goes to the process that can deliver to it and holds the fewest; of several, to
- * the one with the least id. A process gives up a channel if another one that can deliver to it holds at least two fewer.
- * All processes compute this from the same states, so they agree.
+ * Assigns channels to processes. A channel without a living holder goes to the process that can deliver to it and
+ * holds the fewest channels; among equal ones, to the process with the lowest id. A process releases a channel if
+ * another process that can deliver to it holds at least two fewer. All processes compute this from the same states,
+ * so they agree.
  */
 export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): Assignment {
   const { deliverers, leases } = peers
@@ -58,7 +59,7 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
   const claim: string[] = []
   for (const channel of [...channels].toSorted()) {
     const holder = leases.get(channel)?.holder ?? null
-    // A lease of this process that it does not own is from before it lost its heartbeat.
+    // A stored lease of this process that it does not hold is older than the loss of its heartbeat.
     const isHeld =
       holder !== null && deliverers.has(holder) && (holder !== me || owned.has(channel))
     if (isHeld) continue
@@ -81,12 +82,15 @@ export function assign(me: string, owned: ReadonlySet<string>, peers: Peers): As
 /** A heartbeat is late if this process has seen it unchanged for longer than this. */
 const LATE_AFTER_MS = 1.5 * TIMES.delivery.everyMs
 /**
- * A process is taken for ended if this one has seen its heartbeat unchanged for this time. The store removes heartbeats
- * earlier, unless they were sent when the clock was ahead.
+ * Time after which a process counts as ended, if this process has seen its heartbeat unchanged during the whole time.
+ * The store removes heartbeats earlier, unless they were sent while the clock was ahead.
  */
 const ENDED_AFTER_MS = 3 * TIMES.delivery.timeoutMs
 
-/** The living processes, and whether the heartbeat of another one is late. To be called with each look. */
+/**
+ * Returns a function for each check. It returns the living processes, and whether the heartbeat of another process is
+ * late.
+ */
 export function createLivenessView(): (peers: Peers) => {
   readonly isAnyLate: boolean
   readonly living: Peers

@@ -12,13 +12,13 @@ export function createRate(rate: Channel['rate']): WaitForRate {
   if (!rate) return async () => {}
   const { count } = rate
   const periodMs = milliseconds(rate.per)
-  /** When the last `count` deliveries began. */
+  /** Times at which the last `count` deliveries began. */
   const begun: number[] = []
   const begin = async (signal: AbortSignal): Promise<void> => {
     const at = begun.length < count ? -Infinity : begun[0]! + periodMs
     const ms = at - performance.now()
     if (ms > 0) await pause(Math.ceil(ms), signal)
-    // One that is aborted does not count.
+    // An aborted delivery does not count.
     throwIfAborted(signal)
     if (begun.length >= count) begun.shift()
     begun.push(Math.max(performance.now(), at))

@@ -37,8 +37,8 @@ export interface StartingSubscription {
 /** Changes the subscriptions in the store. */
 export interface Registry {
   /**
-   * Delivers the events after `start`. Several processes may store a subscription in code: the first one decides where it
-   * begins. `NAME_TAKEN`, `INVALID_SUBSCRIPTION`.
+   * Creates a subscription that gets the events after `start`. If several processes store a subscription in code, the
+   * first process determines the start. `NAME_TAKEN`, `INVALID_SUBSCRIPTION`.
    */
   create(
     make: (present: Definitions) => Subscription,
@@ -46,8 +46,9 @@ export interface Registry {
     options?: WaitOptions,
   ): Promise<Subscription>
   /**
-   * Stores the subscriptions in the code of this process, all at once: new ones with their starts, and the present options
-   * of the others. Resolves to the subscriptions that are not stored because others have their names.
+   * Stores the subscriptions in the code of this process in one transaction. New subscriptions are stored with their
+   * starts, existing ones with their current options. Resolves to the subscriptions that are not stored because their
+   * names are taken.
    */
   storeInCode(
     inCode: readonly StartingSubscription[],
@@ -76,7 +77,7 @@ export async function startCursor(
   return formatTimestamp(readTime(from, 'from') - 1)
 }
 
-/** A present one, or an error. */
+/** The subscription with this id. Throws `UNKNOWN_SUBSCRIPTION`. */
 export function knownSubscription({ subscriptions }: Definitions, id: string): StoredSubscription {
   const present = subscriptions.get(id)
   if (present) return present
@@ -106,7 +107,7 @@ async function removeParked(
   }
 }
 
-/** Writes the subscription, and what `move` makes of its cursor. */
+/** Writes the subscription, and the cursor that `move` returns. */
 const writesOf = (next: StoredSubscription, move: (cursor: CursorState) => CursorState): Writes =>
   new Map<string, Write>([
     [keyOf('subscription', next.id), () => next],
@@ -119,7 +120,7 @@ function checkNumber(count: number): void {
   throw new AuditLogError('INVALID_SUBSCRIPTION', message)
 }
 
-/** Checks that the owner may have the subscription, which is not stored with this owner yet. */
+/** Checks that the owner has room for one more subscription. Throws `INVALID_SUBSCRIPTION`. */
 function checkOwner({ subscriptions }: Definitions, { owner }: Subscription): void {
   if (owner === null) return
   const owned = [...subscriptions.values()].filter((one) => one.owner === owner)
@@ -144,7 +145,7 @@ function writesOfChanged(stored: StoredSubscription, after: Subscription): Write
   if (JSON.stringify(after) === JSON.stringify(before)) return NOTHING
   if (after.channel === before.channel)
     return new Map([[keyOf('subscription', after.id), () => ({ ...stored, ...after })]])
-  // The process that delivers to the former channel must not store the cursor any more.
+  // The process that delivers to the former channel must no longer store the cursor.
   const generation = stored.generation + 1
   return writesOf({ ...stored, ...after, generation }, (cursor) => ({
     ...withoutFailure(cursor),
@@ -152,7 +153,7 @@ function writesOfChanged(stored: StoredSubscription, after: Subscription): Write
   }))
 }
 
-/** Returns the writes of the subscriptions in code, and the ones whose names others have. */
+/** Returns the writes of the subscriptions in code, and the subscriptions whose names are taken. */
 function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingSubscription[]) {
   const owners = new Map(Array.from(subscriptions.values(), ({ id, name }) => [name, id]))
   const isTaken = ({ id, name }: Subscription): boolean => (owners.get(name) ?? id) !== id
@@ -165,7 +166,7 @@ function writesInCode({ subscriptions }: Definitions, inCode: readonly StartingS
   const writes = stored.flatMap(({ subscription, start }) => {
     const present = subscriptions.get(subscription.id)
     if (!present) return [...writesOfNew(subscription, start)]
-    // A pause is decided at run time, and the start stays where it was.
+    // Users pause a subscription at run time, so the stored value stays. The start stays, too.
     const { paused, from } = present
     const after = { ...publicSubscription(present), ...subscription, paused, from }
     return [...writesOfChanged(present, after)]

@@ -4,14 +4,14 @@ import type { Grouping } from '../filter/ast.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { isError } from '../event/realm.js'
 
-/** Rights of an owner: the filter of the events that the owner may see, or the error that kept this process from knowing it. */
+/** Rights of an owner: the filter of the events that the owner may see, or the error of the function `visible`. */
 export type OwnerRights =
   | { readonly where: Grouping | undefined; readonly error?: undefined }
   | { readonly error: Error }
 
 /** Rights of the owners of subscriptions. */
 export interface Rights {
-  /** As it was answered at most about a minute ago; `undefined` while the first answer is awaited. */
+  /** The last answer, at most about a minute old; `undefined` until the first answer. */
   of(owner: string | null): OwnerRights | undefined
   /** Asks now. */
   ask(owner: string | null): Promise<OwnerRights>
@@ -28,7 +28,7 @@ interface Known {
   rights: OwnerRights | undefined
 }
 
-/** Asks again each minute for owners that are looked up. `answered` is called when an answer has come. */
+/** Repeats the calls of `visible` each minute for the owners in use. `answered` is called after each answer. */
 export function createRights(visible: AskRights | undefined, answered: () => void): Rights {
   const known = new Map<string, Known>()
 
@@ -58,7 +58,7 @@ export function createRights(visible: AskRights | undefined, answered: () => voi
       if (owner === null || !visible) return EVERYTHING
       const now = performance.now()
       const entry = known.get(owner) ?? { askedAt: -Infinity, rights: undefined }
-      // No delivery has asked for the rights for a while, so the kept answer is old.
+      // No delivery has used the rights for a while, so the kept answer is old.
       if (now - entry.askedAt >= 2 * RECHECK_MS) entry.rights = undefined
       if (now - entry.askedAt >= RECHECK_MS) {
         entry.askedAt = now

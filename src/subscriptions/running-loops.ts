@@ -21,7 +21,7 @@ import { parseFilter, type Subscription } from './subscription.js'
 /** The loops of this process. */
 export interface RunningLoops {
   get(id: string): DeliveryLoop | undefined
-  /** Ends loops of subscriptions that this process must not deliver, and starts the loops that it should run. */
+  /** Ends loops of subscriptions that this process must not deliver, and starts missing loops. */
   reconcile(subscriptions: ReadonlyMap<string, StoredSubscription>): Promise<void>
   /** Ends the loops of a channel. */
   stop(channel: string, mustSave: boolean): Promise<void>
@@ -42,7 +42,7 @@ export interface RunningLoopsOptions extends LoopContext {
   readonly ownership: () => Ownership
   readonly checkpoints: Checkpoints
   readonly rights: Rights
-  /** The receiver of the channel says that it is gone for good. */
+  /** Called when the receiver of the channel answers that it is permanently gone. */
   readonly gone: (channel: OpenChannel, reason: string) => void
 }
 
@@ -54,7 +54,7 @@ interface Running {
   readonly rights: string
 }
 
-/** How a subscription is to be delivered. */
+/** Settings of the delivery of a subscription. */
 interface Wanted {
   readonly stored: StoredSubscription
   readonly open: OpenChannel
@@ -72,7 +72,7 @@ function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter
   return { ...keyedFilter(where), isLeftOut: (event) => isOwnOutcome(event, id) }
 }
 
-/** True if the loop delivers the subscription as it is to be delivered. */
+/** True if the loop delivers the subscription as wanted. */
 function isCurrent({ loop, open, rights }: Running, wanted: Wanted | undefined): boolean {
   if (!wanted) return false
   const { stored } = wanted
@@ -115,7 +115,7 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
     const { id, channel } = stored
     if (isKnownBroken(id, wanted)) return
     const found = await readState<CursorState>(store, keyOf('cursor', id))
-    // The subscription was removed, or is being replayed: the next revision says so.
+    // The subscription was removed, or is being replayed. The next revision has this change.
     if (found?.generation !== stored.generation || ownership.epochOf(channel) !== epoch) return
     const filter = await readFilter(options, wanted, found)
     if (!filter) return void broken.set(id, wanted)
@@ -130,7 +130,7 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
         ...loopOptions,
         ended(ended, saved) {
           if (running.get(id)?.loop === ended) running.delete(id)
-          // Meanwhile this process may have claimed the channel again.
+          // This process may have claimed the channel again since.
           if (saved === 'lost' && ownership.epochOf(channel) === epoch) ownership.lose(channel)
         },
       }),
@@ -140,7 +140,7 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
   const stop = async ({ loop }: Running, mustSave: boolean): Promise<void> => {
     await loop.stop()
     if (running.get(loop.id)?.loop === loop) running.delete(loop.id)
-    // If the store fails, some deliveries are repeated.
+    // If the store fails here, some deliveries are repeated.
     if (mustSave) await checkpoints.now([loop]).catch(() => {})
   }
 
@@ -161,7 +161,10 @@ export function createRunningLoops(options: RunningLoopsOptions): RunningLoops {
   }
 }
 
-/** Stores a cursor that no loop moves; false if another process has the channel, or something else has moved the cursor. */
+/**
+ * Stores a cursor that no loop moves. Resolves to false if another process has the channel, or something else has
+ * moved the cursor.
+ */
 async function saveCursor(
   { store }: RunningLoopsOptions,
   { stored: { id, channel }, epoch }: Wanted,
@@ -173,7 +176,7 @@ async function saveCursor(
   return saved.get(id) === 'saved'
 }
 
-/** `undefined` if the filter or the rights cannot be read; this is recorded once, by one process. */
+/** Returns `undefined` if the filter or the rights cannot be read. One process records this once. */
 async function readFilter(
   options: RunningLoopsOptions,
   wanted: Wanted,

@@ -22,7 +22,7 @@ function readKey(given: string): Buffer {
   throw new AuditLogError('INVALID_OPTION', `secretsKey must be the base64 of ${KEY_BYTES} bytes`)
 }
 
-/** The id of the channel is authenticated too, so that the secrets of one cannot be given to another. */
+/** The id of the channel is authenticated too, so that the secrets of one channel cannot be moved to another. */
 const boundTo = (id: string): Buffer => Buffer.from(`daybook channel ${id}`)
 
 /** AES-256-GCM: a random nonce, the ciphertext and the tag, as base64. The first key encrypts, all decrypt. */
@@ -52,7 +52,10 @@ export function createSeals(given: string | readonly string[] = []): Seals {
   }
 }
 
-/** `undefined` if the key is another one, or if the secrets are damaged or belong to another channel. */
+/**
+ * The decrypted secrets. `undefined` if the key is another one, or if the secrets are damaged or belong to another
+ * channel.
+ */
 function decrypt(key: Buffer, id: string, sealed: Buffer): JsonObject | undefined {
   try {
     const nonce = sealed.subarray(0, NONCE_BYTES)

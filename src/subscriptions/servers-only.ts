@@ -1,31 +1,32 @@
 import { redactText } from '../event/secret-values.js'
 import { REDACTED } from '../event/secrets.js'
 
-/* The path of a webhook URL of Slack, Discord or Teams is a secret: it is enough to post there. */
+/* The path of a webhook URL of Slack, Discord or Teams is a secret, because anyone who has it can post there. */
 
-// To its end in any text. It begins after the scheme, so that a match never fails after it has read much.
+// A URL up to its end, in any text. The expression begins after the scheme, so a match never fails after it has read
+// much.
 const URL_REST = /:\/\/([^\s"'<>`\\]*)/g
 const HOST = /^(?:[\p{L}\p{N}._-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/iu
 
-/** Where punctuation at the end of the text begins, as after a URL in a sentence. */
+/** Punctuation at the end of a URL in a sentence. */
 function endOf(text: string): number {
   let end = text.length
   while (end > 0 && '.,;:)}'.includes(text[end - 1]!)) end--
   return end
 }
 
-/** The server in what follows a scheme: without user, password, path, query and fragment. */
+/** The server in the text after a scheme: without user, password, path, query and fragment. */
 function serverIn(rest: string): string {
   const [authority = ''] = rest.split(/[/?#]/, 1)
   const end = endOf(authority)
   const host = authority.slice(authority.lastIndexOf('@') + 1, end)
-  // A password with a slash in it would end up as the port, or a part of it as the host.
+  // A password with a slash in it would become the port, or a part of it would become the host.
   const isUser = authority.includes(':') && rest.lastIndexOf('@') > authority.length
   if (isUser || !HOST.test(host)) return REDACTED
   return rest === authority ? host + rest.slice(end) : host
 }
 
-/** The text with no more of each URL than its server, and without secrets that are recognisable. */
+/** The text with each URL cut to its server, and without recognisable secrets. */
 export const serversOnly = (text: string): string =>
   redactText(text.replaceAll(URL_REST, (_, rest: string) => `://${serverIn(rest)}`))
 

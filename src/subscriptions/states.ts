@@ -5,8 +5,8 @@ import type { DeliveryFault } from './channel.js'
 import type { Subscription } from './subscription.js'
 
 /*
- * State that the processes on one store share. Each value has a key of its own, so that a checkpoint writes only the
- * cursors that moved. All times are of the store's clock.
+ * State that the processes on one store share. Each value has a separate key, so that a checkpoint writes only the
+ * moved cursors. All times are of the store's clock.
  */
 
 /** A running process. It expires unless the process renews it. */
@@ -22,25 +22,25 @@ export interface OfferedChannel {
   readonly name: string
   readonly kind: string
   readonly in_code: boolean
-  /** The process cannot deliver to it, for example because it has no key for the secrets. */
+  /** True if the process cannot deliver to the channel, for example because it has no key for the secrets. */
   readonly broken?: true
 }
 
-/** A channel that was created at run time, or one in code while it is disabled. */
+/** A channel that was created at run time, or a disabled channel in code. */
 export interface ChannelState {
   readonly name: string
   readonly kind: string
   readonly config: JsonObject
-  /** The secrets, encrypted; absent if there are none. */
+  /** The secrets, encrypted; absent without secrets. */
   readonly sealed?: string | undefined
   readonly enabled: boolean
   readonly disabled_reason: string | null
   readonly in_code: boolean
-  /** The user who created it, for the limit of each user; null if no user did. */
+  /** The user who created the channel, for the limit of each user; null if no user did. */
   readonly created_by?: string | null | undefined
 }
 
-/** Which process delivers to a channel. */
+/** The process that delivers to a channel. */
 export interface LeaseState {
   /** null if the holder has given the channel up. */
   readonly holder: string | null
@@ -54,27 +54,27 @@ export interface LastError {
   readonly status?: number
 }
 
-/** A batch that failed, and is tried again. */
+/** A failed batch that is tried again. */
 export interface FailureState {
   /** `created_at` of the last event of the batch, so that each attempt has the same events. */
   readonly boundary: string
-  /** How often this batch failed. */
+  /** Number of failed attempts of this batch. */
   readonly attempts: number
   /** The first failure after the last success. */
   readonly since: Microseconds
   readonly nextAttempt: Microseconds
 }
 
-/** How far a subscription is delivered. */
+/** Progress of the deliveries of a subscription. */
 export interface CursorState {
   /** Increases when something else than a delivery moves the cursor. The deliverer then reads it again. */
   readonly generation: number
-  /** Every matching event up to this `created_at` is delivered or parked. Stored logs have this name. */
+  /** Every matching event up to this `created_at` is delivered or parked. Stored logs have this member name. */
   readonly position: string
   /** Number of events delivered since the subscription began. */
   readonly delivered: number
   readonly failure?: FailureState
-  /** The receiver accepts other events, so one up to this `created_at` is the reason of the failure. */
+  /** The receiver accepts other events, so an event up to this `created_at` is the reason of the failure. */
   readonly suspectUntil?: string
   readonly lastError?: LastError
   /** Number of events that passed while the channel was disabled. */
@@ -95,12 +95,17 @@ export interface ParkedState {
   readonly last_error: LastError
 }
 
-/** How many events a subscription has parked, so that they need not be read to be counted. Changes together with them. */
+/**
+ * Number of parked events of a subscription, so that counting need not read them. Changes in the same transaction as
+ * these events.
+ */
 export interface ParkedCountState {
   readonly count: number
 }
 
-/** Increases with each change of a subscription or channel, so that processes need not read them all to see that nothing changed. */
+/**
+ * Increases with each change of a subscription or channel. So processes detect changes without reading all of them.
+ */
 export interface RevisionState {
   readonly revision: number
 }
@@ -121,7 +126,7 @@ export const keyOf = (kind: keyof typeof PREFIX, name: string): string => PREFIX
 export const parkedPrefix = (id: string): string => `${PREFIX.parked}${id}:`
 export const parkedKey = (id: string, created_at: string): string => parkedPrefix(id) + created_at
 
-/** The values of some keys in one transaction; keys that are not set keep their value. */
+/** New values of some keys, written in one transaction. Other keys keep their values. */
 export interface StateChange {
   get(key: string): unknown
   /** `undefined` removes the key. */
@@ -151,7 +156,7 @@ export async function changeStates(
   )
 }
 
-/** JSON has no `undefined`: members with that value are left out. */
+/** JSON has no `undefined`, so members with this value are left out. */
 function withoutUndefined(value: object | undefined): JsonObject | undefined {
   if (value === undefined) return undefined
   const members = Object.entries(value) as [string, JsonValue | undefined][]
@@ -160,7 +165,9 @@ function withoutUndefined(value: object | undefined): JsonObject | undefined {
   )
 }
 
-/** Adds to the number of parked events of a subscription. The change needs its key, `keyOf('parkedCount', id)`. */
+/**
+ * Adds to the number of parked events of a subscription. The change needs `keyOf('parkedCount', id)` among its keys.
+ */
 export function addToParkedCount(states: StateChange, id: string, added: number): void {
   const key = keyOf('parkedCount', id)
   const present = (states.get(key) as ParkedCountState | undefined)?.count ?? 0
@@ -174,7 +181,7 @@ export interface StoredSubscription extends Subscription {
   readonly generation: number
 }
 
-/** Without the members that are only stored. */
+/** The subscription without the members that are only stored. */
 export function publicSubscription(stored: StoredSubscription): Subscription {
   const { generation: _, ...subscription } = stored
   return subscription

@@ -22,36 +22,36 @@ export interface SubscriptionStatus {
   readonly channel: string
   /**
    * `live`: at most 10 seconds behind the newest event. `failing`: the last attempt failed and is repeated.
-   * `disabled`: the channel is disabled, and events pass. `broken`: the filter or the channel cannot be used, or the rights of
-   * the owner cannot be read. `unowned`: no running process has the channel.
+   * `disabled`: the channel is disabled, so events are skipped. `broken`: the filter or the channel cannot be used,
+   * or the rights of the owner cannot be read. `unowned`: no running process has the channel.
    */
   readonly state: 'live' | 'catching_up' | 'failing' | 'paused' | 'disabled' | 'broken' | 'unowned'
-  /** Every matching event up to this `created_at` is delivered or parked. As of at most 5 seconds ago. */
+  /** Every matching event up to this `created_at` is delivered or parked. At most 5 seconds old. */
   readonly cursor: string
   /** Time from the cursor to the newest event of the log. */
   readonly lag_ms: number
   /** Number of events delivered since the subscription was made. */
   readonly delivered: number
-  /** Failed attempts of the batch that is tried now; 0 if it has not failed. */
+  /** Failed attempts of the current batch; 0 if it has not failed. */
   readonly attempts: number
   readonly next_attempt_at: string | null
   readonly failing_since: string | null
-  /** The last failure, also if it is over. */
+  /** The last failure, also if a later attempt succeeded. */
   readonly last_error: LastError | null
   readonly parked: number
   /** Number of events that passed while the channel was disabled, since the subscription was made or replayed. */
   readonly skipped: number
-  /** `created_at` of the first of them, where `replay` begins. */
+  /** `created_at` of the first skipped event, where `replay` begins. */
   readonly skipped_since: string | null
 }
 
 const LIVE_MS = 10_000
 
-/** Matches no event. */
+/** A filter that no event matches. */
 const NOTHING = oneCondition('id', 'null', [])
 const ANY_TIME = oneCondition('created_at', 'not_null', [])
 
-/** The `created_at` of the first visible event in the order; `undefined` if there is none. */
+/** The `created_at` of the first visible event in this order; `undefined` without visible events. */
 async function timeOf(
   store: EventStore,
   where: Grouping | undefined,
@@ -63,7 +63,10 @@ async function timeOf(
   return events[0]?.created_at
 }
 
-/** Returns a function of cursors: the cursor, or the `created_at` of the newest visible event up to it. Reads each one once. */
+/**
+ * Returns a function that converts cursors for the user. With `visible`, it returns the `created_at` of the newest
+ * visible event up to the cursor. Reads each event once.
+ */
 function shownCursors(
   store: EventStore,
   visible: Grouping | undefined,
@@ -81,8 +84,8 @@ function shownCursors(
 
 export interface StatusOptions extends WaitOptions {
   /**
-   * Only of the subscriptions of this user. Their `cursor` and `lag_ms` are then computed from the events that the user may see by the option
-   * `visible`. @default of all
+   * Returns only the subscriptions of this user. Their `cursor` and `lag_ms` are then computed from the events that
+   * the user may see by the option `visible`. @default all subscriptions
    */
   readonly owner?: string | undefined
 }
@@ -90,12 +93,12 @@ export interface StatusOptions extends WaitOptions {
 export const STATUS_OPTIONS: OptionNames<StatusOptions> = { ...WAIT_OPTIONS, owner: true }
 
 export interface ReadStatusOptions extends StatusOptions {
-  /** The cursors that this process moves. */
+  /** Returns the cursor if this process moves it. */
   readonly cursorOf: (id: string) => CursorState | undefined
   readonly rights: Pick<Rights, 'ask'>
 }
 
-/** Filter of the events that the user may see; it matches nothing while the rights cannot be read. */
+/** Filter of the events that the user may see. Matches nothing while the rights cannot be read. */
 async function visibleTo({ owner, rights }: ReadStatusOptions): Promise<Grouping | undefined> {
   if (owner === undefined) return undefined
   const owned = await rights.ask(owner)
@@ -148,7 +151,7 @@ export async function readStatus(
   return statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Why nothing is delivered to a channel; `undefined` if a running process can deliver to it. */
+/** Reason why a channel gets no deliveries; `undefined` if a running process can deliver to it. */
 type ChannelCondition = (name: string) => 'disabled' | 'broken' | 'unowned' | undefined
 
 function readChannelStates({ deliverers }: Peers, { channels }: Definitions): ChannelCondition {
@@ -156,13 +159,13 @@ function readChannelStates({ deliverers }: Peers, { channels }: Definitions): Ch
   const offered = [...deliverers.values()].flatMap((one) => one.channels)
   const namesOf = (some: readonly { readonly name: string }[]): ReadonlySet<string> =>
     new Set(some.map(({ name }) => name))
-  const isDisabled = namesOf(disabled)
-  const isBroken = namesOf(offered)
-  const isUsable = namesOf(offered.filter(({ broken }) => !broken))
+  const disabledNames = namesOf(disabled)
+  const offeredNames = namesOf(offered)
+  const usableNames = namesOf(offered.filter(({ broken }) => !broken))
   return (name) => {
-    if (isDisabled.has(name)) return 'disabled'
-    if (isUsable.has(name)) return undefined
-    return isBroken.has(name) ? 'broken' : 'unowned'
+    if (disabledNames.has(name)) return 'disabled'
+    if (usableNames.has(name)) return undefined
+    return offeredNames.has(name) ? 'broken' : 'unowned'
   }
 }
 
@@ -189,7 +192,7 @@ function canRead(filter: string): boolean {
   }
 }
 
-/** A cursor before the oldest event lags as if it were there. */
+/** The lag of a cursor. A cursor before the oldest event counts as if it were there. */
 function lagOf(cursor: string, oldest: string | undefined, newest: string | undefined): number {
   if (newest === undefined || oldest === undefined || cursor >= newest) return 0
   const from = parseTimestamp(cursor < oldest ? oldest : cursor)!

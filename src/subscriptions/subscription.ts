@@ -10,27 +10,29 @@ import type { OptionNames } from '../options.js'
 
 /** Sends the matching events of a log to a channel. */
 export interface Subscription {
-  /** A UUID. For a subscription in code, it is derived from the name. */
+  /** A UUID. The id of a subscription in code is derived from its name. */
   readonly id: string
   /** Unique in the store. */
   readonly name: string
   readonly channel: string
-  /** As a query string; `''` for all events. */
+  /** The filter as a query string; `''` for all events. */
   readonly filter: string
-  /** Where the subscription began: a `created_at`, `beginning`, or `now` for its creation. */
+  /** The start of the subscription: a `created_at`, `beginning`, or `now` for the time of its creation. */
   readonly from: string
-  /** Handling of an event that cannot be delivered: `park` sets it aside, `hold` keeps it and all later ones waiting. */
+  /**
+   * Handling of an event that cannot be delivered: `park` sets it aside, `hold` keeps it and all later ones waiting.
+   */
   readonly whenStuck: 'park' | 'hold'
-  /** For how long cleaning spares events that are not delivered yet; null if it does not. */
+  /** Time for which cleaning keeps undelivered events; null if it does not keep them. */
   readonly retain: Duration | null
   readonly paused: boolean
-  /** Whose rights limit the events, by the option `visible`; null for all events. */
+  /** User whose rights, by the option `visible`, limit the events; null for all events. */
   readonly owner: string | null
   /** True if a process has the subscription in its code. */
   readonly in_code: boolean
 }
 
-/** Options of a subscription in code; its name is the key. */
+/** Options of a subscription in code. The key of the options is its name. */
 export interface SubscriptionOptions {
   /** The name of a channel. */
   readonly channel: string
@@ -79,7 +81,7 @@ export const SUBSCRIPTION_CHANGE: OptionNames<SubscriptionChange> = {
   owner: true,
 }
 
-/** Of a subscription or a channel. */
+/** True for a valid name of a subscription or a channel. */
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9_-]{1,63}$/.test(value)
 export const NAME_RULE = 'must be 1 to 63 lower-case letters, digits, _ or -'
@@ -108,7 +110,7 @@ export function readDefinition(
   if (whenStuck !== 'park' && whenStuck !== 'hold')
     throw invalid('whenStuck', 'must be park or hold')
   if (typeof paused !== 'boolean') throw invalid('paused', 'must be true or false')
-  // An owner that is undefined, as of a user who is not signed in, must not mean the rights to all events.
+  // An undefined owner, such as a user who is not signed in, must not get the rights to all events.
   const isLost = 'owner' in given && given.owner === undefined
   if (isLost || (owner !== null && (typeof owner !== 'string' || owner === '')))
     throw invalid('owner', 'must be a user name or null')
@@ -129,12 +131,12 @@ export function readDefinition(
 }
 
 /**
- * Reads the filter of a stored definition. Throws what `parseQuery` throws if a later version wrote it, and `INVALID_VALUE`
- * if it has a part that sets no condition: without it the subscription would deliver more.
+ * Reads the filter of a stored definition. Throws the errors of `parseQuery` if a later version wrote it, and
+ * `INVALID_VALUE` if a part of it sets no condition, because the subscription would then deliver more events.
  */
 export const parseFilter = (text: string): Grouping | undefined => parseActing(text)
 
-/** `''` stands for all events. Anything else needs a condition. */
+/** Formats the filter as a query string; `''` means all events. Throws for any other filter without conditions. */
 function readFilterText(given: QueryInput): string {
   if (given === '') return ''
   let where

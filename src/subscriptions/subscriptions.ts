@@ -31,24 +31,28 @@ import { checkOptions, type OptionNames } from '../options.js'
 import { warn } from '../async/warn.js'
 
 export interface SubscriptionsOptions {
-  /** By name. They are not stored, so each process that delivers has them in its code. */
+  /** Channels by name. They are not stored, so each delivering process has them in its code. */
   readonly channels?: Readonly<Record<string, Channel>> | undefined
-  /** By name. They are stored when the log is opened. One that is removed from the code stays until `remove` is called. */
+  /**
+   * Subscriptions by name. They are stored when the log is opened. A subscription that is removed from the code stays
+   * until `remove` is called.
+   */
   readonly subscriptions?: Readonly<Record<string, SubscriptionOptions>> | undefined
   /**
-   * Kinds of channels that may be created at run time, by the name that users give, such as `webhook`. A process delivers to
-   * the channels whose kind it has. @default none
+   * Kinds of channels that may be created at run time, by the name that users choose, such as `webhook`. A process
+   * delivers to the channels of its kinds. @default none
    */
   readonly kinds?: Readonly<Record<string, ChannelKind>> | undefined
   /**
-   * Encrypts the secrets of channels that are created at run time: base64 of 32 random bytes. Of several keys the first one encrypts,
-   * and all decrypt, so that a key can be replaced. @default none: channels with secrets are refused
+   * Key for encrypting the secrets of channels that are created at run time: base64 of 32 random bytes. With several
+   * keys, the first key encrypts and all keys decrypt, so that a key can be replaced. @default none: channels with
+   * secrets are refused
    */
   readonly secretsKey?: string | readonly string[] | undefined
   /**
-   * Returns the events that the owner of a subscription may see: a filter, or `'all'`. Asked when deliveries begin and then every minute. Only events
-   * that it matches too are delivered. While it throws, or returns anything else, nothing is delivered to the subscription, and its
-   * state is `broken`. @default owners see everything
+   * Returns the events that the owner of a subscription may see: a filter, or `'all'`. Called when deliveries begin
+   * and then every minute. Only events that match this filter, too, are delivered. While it throws, or returns
+   * anything else, the subscription delivers nothing, and its state is `broken`. @default owners see everything
    */
   readonly visible?: ((owner: string) => Visible | Promise<Visible>) | undefined
   /** False for a process that only manages subscriptions. @default true */
@@ -145,7 +149,7 @@ export function createSubscriptions(
   }
 }
 
-/** Disables a channel whose receiver is gone, unless it has been given another one meanwhile. */
+/** Disables a channel whose receiver is gone, unless the channel has been given another receiver. */
 async function disableGone(
   management: Management,
   { id, name, kind, in_code, setup }: OpenChannel,
@@ -168,7 +172,7 @@ function startWith(
   options: Pick<DelivererOptions, 'visible' | 'disable'>,
 ): Deliverer {
   const { registry, channels, outcomes } = context
-  // Read at once, so that events recorded right after the log was opened are delivered.
+  // The cursor is read at once, so that events recorded right after the log was opened are delivered.
   const opened = inCode.length > 0 ? tail.currentCursor({}) : undefined
   opened?.catch(() => {})
   const startOf = async ({ from }: Subscription, signal: AbortSignal): Promise<string> => {
@@ -196,7 +200,7 @@ function startWith(
   })
 }
 
-/** The others are delivered. */
+/** Warns of a subscription in code whose name is taken. Other subscriptions are delivered. */
 function warnOfTakenName(name: string): void {
   const message = `there is a subscription ${name} already; the one in the code is not delivered`
   warn(message)

@@ -28,7 +28,7 @@ function testEvent(attributes: JsonObject): AuditEvent {
   }
 }
 
-/** Delivers one event that is not stored. What the channel reports is not recorded. Rejects with `ABORTED`. */
+/** Delivers one event that is not stored. Reports of the channel are not recorded. Rejects with `ABORTED`. */
 export async function testDelivery(
   target: DeliveryTarget,
   attributes: JsonObject,

@@ -11,7 +11,7 @@ import { readAll, scanStates } from '../store/read-states.js'
 import { type CursorState, PREFIX, type StoredSubscription } from './states.js'
 import { parseFilter } from './subscription.js'
 
-// For each subscription that misses events; after that the count is a lower bound.
+// Limit for each subscription that misses events. Beyond it, the count is a lower bound.
 const COUNT_WITHIN_MS = 2000
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
@@ -40,7 +40,7 @@ async function readBehind(
 /** The events that subscriptions still have to deliver, for cleaning. */
 export function createUndelivered(store: EventStore, visible?: AskRights): Undelivered {
   const rights = createRights(visible, () => {})
-  /** Returns the filter of the subscription. It leaves out a part that cannot be read, so it may match more events. */
+  /** Returns the filter of the subscription without unreadable parts, so it may match more events. */
   const filterOf = async ({ filter, owner }: StoredSubscription): Promise<Grouping | undefined> => {
     const owned = await rights.ask(owner)
     return bothOf(readFilter(filter), owned.error ? undefined : owned.where)
@@ -48,7 +48,7 @@ export function createUndelivered(store: EventStore, visible?: AskRights): Undel
   const readSubscriptions = (options: WaitOptions): Promise<Stored> =>
     readAll<StoredSubscription>(store, PREFIX.subscription, options)
 
-  /** `created_at` of the first event that the subscription still has to deliver, or a time before it. */
+  /** `created_at` of the first event that the subscription still has to deliver, or an earlier time. */
   const oldestUnsent = async (
     { subscription, cursor }: Behind,
     { signal }: WaitOptions,

@@ -5,12 +5,12 @@ import type { OpenRevisions } from './session.js'
 import { ignoreTransient } from './transient-failures.js'
 import type { Turns } from './turns.js'
 
-// Bound the events that one reader holds in memory: of one that is behind alone, and of many.
+// Maximum numbers of events that a reader holds in memory: for a single reader, and while other readers wait.
 const PAGE_SIZE = 1000
 const CONTENDED_PAGE_SIZE = 200
 
 export interface CaughtUp extends PollResult {
-  /** The open live events, read before the events; `undefined` if they are not wanted or the store failed. */
+  /** The open live events, read before the events; `undefined` if they are not needed or the store failed. */
   readonly open: OpenRevisions | undefined
 }
 
@@ -18,8 +18,8 @@ export interface CaughtUp extends PollResult {
 export type CatchUp = (cursor: string, options: WaitOptions) => Promise<CaughtUp>
 
 /**
- * Reads a store page by page, each in its turn. Returns the given cursor, without events, if the store has
- * nothing more at present: also if it failed in a way that may pass, or answered from a replica that lags.
+ * Reads a store page by page, each page in a turn of the queue. Returns the given cursor without events if the store
+ * has nothing more at present, after a temporary failure of the store, and after an answer of a replica that lags.
  */
 export function createCatchUp(
   store: EventStore,
@@ -33,7 +33,7 @@ export function createCatchUp(
   return async (cursor, { signal }) => {
     const read = async (isContended: boolean): Promise<CaughtUp> => {
       const range = { after: cursor, upTo: await newestTime(store, { signal }) }
-      // Read after `upTo`: so every event up to there that is still open is among these.
+      // Read after `upTo`, so it contains every event up to there that is still open.
       const open = hasChanges ? await store.openEvents({ signal }) : undefined
       const limit = isContended ? CONTENDED_PAGE_SIZE : PAGE_SIZE
       const poll = hasTimedOut ? pollAll : pollMatching

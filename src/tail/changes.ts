@@ -30,7 +30,7 @@ export type LoadLive = (id: string, revision: number) => Promise<AuditEvent | un
 // Tails that learn of a change at the same time share a load.
 const MAX_SHARED = 16
 
-/** Stands for the revision of a closed event: it has no later one. */
+/** Revision of a closed event, which is later than all others. */
 const CLOSED = Infinity
 
 /** Shares loads between the tails of one log. */
@@ -60,18 +60,21 @@ export interface NewRevision {
 
 /** Follows the open events of one tail. */
 export interface ChangeTracker {
-  /** The tail delivers this event, which was read at this revision or later; `undefined` if it was not open. */
+  /**
+   * Tracks an event that the tail delivers and that was read at this revision or later. Does nothing for `undefined`,
+   * because the event was not open.
+   */
   track(event: AuditEvent, revision: number | undefined): void
-  /** The tracked events with a new revision. The open events were read after all tracked events. */
+  /** The tracked events with a new revision. `open` must have been read after all tracked events. */
   changed(open: OpenRevisions): NewRevision[]
-  /** Loads one of the changed events; `undefined` if there is nothing to deliver. */
+  /** Loads one of the changed events; `undefined` if there is no change to deliver. */
   change(changed: NewRevision, options: WaitOptions): Promise<EventChange | undefined>
 }
 
 export interface ChangeTrackerOptions {
   readonly load: LoadLive
   readonly filter: TailFilter
-  /** Where the tail starts. */
+  /** The start of the tail. */
   readonly start: string
   /** Ids of events that the reader knows to be open. */
   readonly known: Iterable<string>
@@ -98,7 +101,10 @@ export function createChangeTracker({
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
 
-  /** Tracks the events from before the start that are open, or that the reader knows to be. No further ones can appear later. */
+  /**
+   * Tracks the open events from before the start, and the events that the reader knows as open. Later calls add no
+   * such events.
+   */
   const begin = (open: OpenRevisions): void => {
     hasBegun = true
     for (const id of [...open.keys(), ...known]) {
@@ -132,7 +138,7 @@ export function createChangeTracker({
         tracked.delete(id)
         return undefined
       }
-      // If the event was removed meanwhile, the reader has its last attributes.
+      // If the event was removed, the reader keeps its last attributes.
       const attributes = event?.attributes ?? before.attributes!
       const patch = isNew ? replaceAllPatch(attributes) : safePatch(before.attributes!, attributes)
       if (closed) tracked.delete(id)

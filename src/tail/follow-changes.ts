@@ -26,7 +26,10 @@ export async function* followChanges(shared: SharedTail, options: FollowOptions)
   const { session } = reader
   const catchUp = shared.createCatchUp(filter, { hasChanges: true })
   let cursor = start
-  /** The open events of the session are newer than all that this reader has if they are of a later poll. */
+  /**
+   * Number of the last poll that began before this reader had its events. The open events of later polls are newer
+   * than these events.
+   */
   let pollsBefore = session.polls()
   /** The changes among these have been delivered. */
   let delivered: PolledRevisions | undefined

@@ -4,23 +4,24 @@ import type { EventStore, ReadOptions, WaitOptions } from '../store/store.js'
 import { type Ring, type RingEntry, rewound } from './ring.js'
 
 /*
- * A follower of a server that goes on after a standby has taken over, such as a primary that nothing fences, reads events
- * that the log has lost. Its cursor is then later than events of the new primary that it does not have. It goes back to
- * the last event that both servers have: the log has lost everything that was read after it, so nothing is read twice.
+ * After a failover, the old primary may continue if nothing fences it. Its followers then read events that the log
+ * later loses. Their cursor is later than events of the new primary that they do not have. Such a follower goes back
+ * to the last event that both servers have. The log has lost all events that were read after it, so no event is read
+ * twice.
  */
 
 /** True if the log never reached the token of a read. */
 export const isNotReached = (error: unknown): boolean =>
   error instanceof AuditLogError && error.code === 'NOT_REACHED'
 
-/** True if the log has lost the event at the cursor, and has none that is as new. */
+/** True if the log has lost the event at the cursor, and has no event that is as new. */
 export async function isBehind(
   store: EventStore,
   cursor: string,
   { signal }: WaitOptions,
 ): Promise<boolean> {
   try {
-    // A replica that lags does not answer.
+    // A replica that lags does not answer this query.
     const query = { where: undefined, sorts: [], limit: 1 }
     await store.list(query, { signal, consistencyToken: cursor })
     return false
@@ -30,7 +31,7 @@ export async function isBehind(
   }
 }
 
-/** The `created_at` of the newest event of the ring that the store has; the floor of the ring if it has none of them. */
+/** The `created_at` of the newest event of the ring that the store has; the floor of the ring if it has none. */
 export async function forkCursor(
   store: EventStore,
   ring: Ring,
@@ -58,7 +59,7 @@ async function newestCommon(
   return entries.findLast(({ event }) => ids.has(event.id))
 }
 
-/** The cursor, or the one before it that the ring went back to when the log lost the event there. */
+/** The cursor, or, if the log has lost the event there, the earlier cursor to which the ring went back. */
 export async function startInRing(
   store: EventStore,
   ring: Ring,

@@ -21,7 +21,7 @@ export type EventLister = Pick<EventStore, 'list'>
 export interface PollRange {
   /** Events after this `created_at`. */
   readonly after: string
-  /** The `created_at` of the newest event; `undefined` if there is none. */
+  /** The `created_at` of the newest event; `undefined` without events. */
   readonly upTo: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface PollResult {
   readonly hasMore: boolean
 }
 
-/** As {@link PollResult}. */
+/** Like {@link PollResult}. */
 export interface SessionPollResult extends PollResult {
   /** True if the store has later events, but none at the cursor. */
   readonly isCursorGone: boolean
@@ -56,8 +56,8 @@ export type Poll = (
 const OLDEST_FIRST: EventQuery['sorts'] = [{ attribute: 'created_at', direction: 'asc' }]
 
 /**
- * The `created_at` of the newest event; `undefined` if there is none. It is durable, and so are all events before it: events that a
- * tail has returned cannot be lost.
+ * The `created_at` of the newest event; `undefined` without events. This event and all events before it are durable,
+ * so events that a tail has returned cannot be lost.
  */
 export async function newestTime(
   store: EventLister,
@@ -68,28 +68,28 @@ export async function newestTime(
   return page.events[0]?.created_at
 }
 
-/** The cursor of a reader of new events: after the newest event, and after the state of the token. */
+/** The cursor of a reader of new events: after the newest event, and not before the state of the token. */
 export async function startCursor(
   newest: Promise<string>,
   { consistencyToken }: ReadOptions,
 ): Promise<string> {
   const token = readToken(consistencyToken)
   const cursor = await newest
-  // Another server may be read from now on, which lacks events that are not new.
+  // Another server may be read from now on, and it may lack recent events.
   if (!token || token.isNewest) return cursor
   const known = formatTimestamp(token.time)
   return known > cursor ? known : cursor
 }
 
-/** The cursor of a reader that wants all events after the newest one. */
+/** The cursor for reading all events after the newest one. */
 export async function newestCursor(store: EventLister, options: ReadOptions): Promise<string> {
   return (await newestTime(store, options)) ?? BEGINNING
 }
 
 /**
- * Queries the matching events, and the newest event whether it matches or not. If the answer has the
- * newest event, it has all events before it too: so events that do not match are not scanned twice,
- * and a store may answer from a replica that lags behind the one of the previous answer.
+ * Queries the matching events, and the newest event in any case. An answer with the newest event also has all events
+ * before it. So events that do not match are not scanned twice, and a store may answer from a replica that lags
+ * behind the replica of the previous answer.
  */
 export const pollMatching: Poll = (store, { where, matches }, range, options) => {
   const { upTo } = range
@@ -99,7 +99,10 @@ export const pollMatching: Poll = (store, { where, matches }, range, options) =>
   return poll(store, { where: queried, matches: isMatch }, range, options)
 }
 
-/** Reads all events and filters them here: more to read, but it advances even if the filtered query times out. */
+/**
+ * Reads all events and filters them here. This reads more events, but it advances even if the filtered query times
+ * out.
+ */
 export const pollAll: Poll = (store, { matches }, range, options) =>
   poll(store, { where: undefined, matches }, range, options)
 
@@ -142,7 +145,7 @@ function eitherOf(left: Grouping, right: Grouping): Grouping {
   return { combinator: 'or', conditions: [], groupings: [left, right] }
 }
 
-/** False for most imported events: they belong to the past and are not delivered. */
+/** False for most imported events, which belong to the past and are not delivered. */
 export function carriesItsTime({ id, created_at }: AuditEvent): boolean {
   const time = parseTimestamp(created_at)
   return time !== undefined && carriesTime(id, time)

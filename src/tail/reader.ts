@@ -2,8 +2,8 @@ import type { Session } from './session.js'
 import type { SessionReader } from './waiting-readers.js'
 
 /**
- * A reader of a session, from its creation until its signal aborts or it leaves. A class, because a process may have
- * thousands of them, and closures take several times the memory.
+ * A reader of a session, from its creation until its signal aborts or it leaves. This is a class, because a process
+ * may have thousands of readers, and closures would take several times the memory.
  */
 export class Reader implements SessionReader {
   readonly session: Session
@@ -18,7 +18,7 @@ export class Reader implements SessionReader {
     else signal.addEventListener('abort', this, { once: true })
   }
 
-  /** The signal has aborted. */
+  /** Called when the signal aborts. */
   handleEvent(): void {
     this.leave()
     this.wake()
@@ -43,7 +43,7 @@ export class Reader implements SessionReader {
     })
   }
 
-  /** As `sleep`, but resolves after `ms` too. */
+  /** Like `sleep`, but also resolves after `ms`. */
   async sleepAtMost(ms: number): Promise<void> {
     const timer = setTimeout(() => this.wake(), ms)
     await this.sleep()

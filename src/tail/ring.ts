@@ -3,7 +3,7 @@ import type { AuditEvent, JsonValue } from '../event/event.js'
 export interface RingEntry {
   /** Frozen, because several readers get it. */
   readonly event: AuditEvent
-  /** The revision of a live event that was open when it was read. Only sessions of changes know it. */
+  /** The revision at which an open live event was read. Only sessions of changes know it. */
   readonly revision: number | undefined
   /** About the bytes of the event as JSON. */
   readonly bytes: number
@@ -33,16 +33,14 @@ const MAX_REWINDS = 100
 /** About the JSON of an event without its attributes. */
 const EVENT_BYTES = 200
 
-/**
- * The newest events. It holds every event after `floor` that has been added.
- */
+/** The newest events: every event that was added after `floor`. */
 export interface Ring {
   readonly floor: string
   /** The latest rewind, from which readers find the next ones. */
   readonly latest: RewindNode
-  /** The last hundred, oldest first. */
+  /** The last hundred rewinds, oldest first. */
   rewinds(): readonly Rewind[]
-  /** Oldest first. */
+  /** The batches, oldest first. */
   batches(): readonly Batch[]
   /** The events must be in order, and later than all before them. */
   add(events: readonly Pick<RingEntry, 'event' | 'revision'>[]): void
@@ -58,7 +56,7 @@ export interface Rewind {
   readonly to: string
 }
 
-/** A rewind and the next one. Rewinds that no reader has to find any more are freed. */
+/** A rewind with a link to the next one. Rewinds without readers are garbage-collected. */
 export interface RewindNode extends Rewind {
   next: RewindNode | undefined
 }
@@ -67,7 +65,7 @@ export interface RewindNode extends Rewind {
 export const rewound = (cursor: string, { from, to }: Rewind): string =>
   to < cursor && cursor <= from ? to : cursor
 
-/** Freezes a JSON value with all that it contains, and returns about the length of its text. */
+/** Freezes a JSON value at any depth. Returns the approximate length of its text. */
 function deepFreeze(value: JsonValue): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 6

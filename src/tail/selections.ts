@@ -13,13 +13,15 @@ export interface Selections<View, Selection> {
 
 export interface SelectionOptions<View, Selection> {
   readonly select: (entries: readonly RingEntry[], view: View) => Promise<Selection>
-  /** At least 1. */
+  /** The size of a selection, at least 1. */
   readonly sizeOf: (selection: Selection) => number
   /** Bounds the selections that are kept together. */
   readonly maxSize: number
 }
 
-/** Readers of views with the same key share selections, because they need the same ones at about the same time. */
+/**
+ * Readers of views with the same key share selections, because they need the same selections at about the same time.
+ */
 export function createSelections<View extends { readonly key: string }, Selection extends object>({
   select,
   sizeOf,

@@ -9,7 +9,7 @@ import { createWaitingReaders, type SessionReader, type WaitingReaders } from '.
 import { createWaker, type Waker } from './waker.js'
 
 export interface SessionOptions extends RingBounds {
-  /** How long a session without readers keeps its ring for readers that come back. @default 5 seconds */
+  /** Time for which a session without readers keeps its ring for returning readers. @default 5 seconds */
   readonly lingerMs?: number | undefined
 }
 
@@ -30,14 +30,14 @@ export interface Session {
   /** Number of the last poll that has begun. */
   polls(): number
   /**
-   * Read in the last poll that succeeded. An event of the ring that is not among these has been closed. `undefined`
-   * before the first poll, and in a session without changes.
+   * The open live events that the last successful poll has read. If an event of the ring is not among them, it has
+   * been closed. `undefined` before the first poll, and in a session without changes.
    */
   open(): PolledRevisions | undefined
   join(reader: SessionReader): void
   /** Safe to call twice. */
   leave(reader: SessionReader): void
-  /** Readers that are woken once after the next poll with news. The session only polls while there is one. */
+  /** Readers that are woken once after the next poll with news. The session only polls while it has such readers. */
   readonly waiting: WaitingReaders
   /** Makes the session poll soon. */
   wake(): void
@@ -74,7 +74,7 @@ async function startRing(
 
 interface Polled extends PollResult {
   readonly revisions: OpenRevisions
-  /** Where the log has lost the event at the cursor; then there are no events. */
+  /** Set to the cursor if the log has lost the event there; then there are no events. */
   readonly rewind?: Rewind
 }
 
@@ -89,7 +89,7 @@ async function pollOnce(
   { after, hasChanges, ...options }: PollFrom,
 ): Promise<Polled> {
   const upTo = await newestTime(store, options)
-  // Read after `upTo`: so every event up to there that is still open is among these.
+  // Read after `upTo`, so it contains every event up to there that is still open.
   const open = hasChanges ? await store.openEvents(options) : []
   const revisions = new Map(open.map(({ id, revision }) => [id, revision]))
   const { isCursorGone, ...polled } = await pollSession(store, { after, upTo }, options)
@@ -100,7 +100,10 @@ async function pollOnce(
   return { events: [], cursor: to, hasMore: true, revisions, rewind: { from: after, to } }
 }
 
-/** The new events; `undefined` if the store failed in a way that may pass, or has lost the events of the hint. */
+/**
+ * The new events; `undefined` after a temporary failure of the store, or if the store has lost the events of the
+ * hint.
+ */
 async function pollNew(
   store: EventStore,
   ring: Ring,
@@ -125,7 +128,7 @@ async function untilNextPoll(waker: Waker, readers: number, canWake: boolean): P
 
 /** The hints of a store, which wake a session. */
 interface Hints {
-  /** The token of the last hint that had one. */
+  /** The token of the last hint with a token. */
   token(): string | undefined
   /** Drops that token. */
   forget(): void
@@ -143,7 +146,7 @@ function createHints(store: EventStore, waker: Waker): Hints {
     start() {
       if (unwatch) return false
       unwatch = store.watch((token: unknown) => {
-        // A store of the host may call it with anything.
+        // A store of the host may call this with anything.
         if (typeof token === 'string') last = token
         waker.wake()
       })
@@ -156,7 +159,7 @@ function createHints(store: EventStore, waker: Waker): Hints {
   }
 }
 
-/** `hasChanges`: whether the session also reads the open live events. */
+/** Opens a session. With `hasChanges`, it also reads the open live events. */
 export function openSession(
   store: EventStore,
   hasChanges: boolean,
@@ -167,7 +170,7 @@ export function openSession(
   const waker = createWaker(signal)
   const hints = createHints(store, waker)
   const readers = new Set<SessionReader>()
-  /** These are in `readers` too. */
+  /** The waiting readers, which are a part of `readers`. */
   const waiting = createWaitingReaders(waker.keepAlive)
   let end: { readonly error: unknown } | undefined
   let linger: NodeJS.Timeout | undefined

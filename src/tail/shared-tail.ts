@@ -17,11 +17,14 @@ import { createTurns } from './turns.js'
 
 /** A filter, and how a reader converts the matching events. */
 export interface View<Item> extends TailFilter {
-  /** Makes an item of the matching events of a batch after the cursor; `undefined` if there are none. */
+  /** Makes an item of the matching events of a batch after the cursor; `undefined` without such events. */
   ofBatch(batch: Batch, cursor: string): Item | undefined | Promise<Item | undefined>
   /** Makes items of matching events that were read from the store. */
   ofEvents(events: readonly AuditEvent[]): Iterable<Item>
-  /** Makes an item of the cursor that a reader goes back to, if the log has lost the events after it. Without it the reader only gets the next events. */
+  /**
+   * Makes an item of the cursor to which a reader goes back if the log has lost the events after it. Without it, the
+   * reader only gets the next events.
+   */
   readonly ofRewind?: (cursor: string) => Item
 }
 
@@ -34,20 +37,22 @@ export interface ReadOptions {
 
 /**
  * Reads new events of a store for any number of readers, with one query for all of them. Each reader stores only a
- * cursor; one that is far behind reads from the store until it has caught up.
+ * cursor. A reader that is far behind reads from the store until it has caught up.
  */
 export interface SharedTail {
-  /** The cursor at the newest event at the time of the call, however late the store answers. */
+  /** The cursor of the time of the call, after the newest event, also if the store answers late. */
   currentCursor(options: StoreReadOptions): Promise<string>
   /**
    * Returns items of the matching events that become visible after the promise has resolved, each event once, in the
-   * order of `created_at`. Rejects if the newest event cannot be read; the generator throws the error that ends the
+   * order of `created_at`. Rejects if the newest event cannot be read. The generator throws the error that ends the
    * session.
    */
   read<Item>(view: View<Item>, options: ReadOptions): Promise<AsyncGenerator<Item, void, void>>
-  /** A reader of the session that also reads the open live events. It has to leave. */
+  /** A reader of the session that also reads the open live events. It must leave at its end. */
   joinChanges(signal: AbortSignal): Reader
-  /** Where a reader begins: at the cursor, or before it if the log has lost the event there. */
+  /**
+   * The cursor from which a reader begins: the given cursor, or an earlier one if the log has lost the event there.
+   */
   startIn(ring: Ring, cursor: string, options: StoreReadOptions): Promise<string>
   createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
   readonly loadLive: LoadLive
@@ -101,7 +106,7 @@ async function* run<Item>(
   view: View<Item>,
   { startIn, after, signal, openCatchUp }: RunOptions,
 ): AsyncGenerator<Item, void, void> {
-  /** Few readers need it. */
+  /** Created at its first use, because few readers read from the store. */
   let catchUp: CatchUp | undefined
   let cursor = after
   try {
@@ -149,7 +154,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
   let plain: Session | undefined
   let withChanges: Session | undefined
 
-  // It outlives the call that happens to open it.
+  // The session outlives the call that opens it, so it runs outside of the call's context.
   const open = (hasChanges: boolean): Session =>
     runOutside(() => openSession(store, hasChanges, options))
 

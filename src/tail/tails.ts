@@ -21,17 +21,15 @@ export interface TailOptions extends ReadOptions {
    */
   readonly after?: string | undefined
   /**
-   * Also deliver changes of live events, as {@link EventChange}: of the events that the tail
-   * delivers, and of those that are open and match when it starts. An open event that begins to match
-   * later is not followed. Several changes in quick succession are delivered as one. Changes made
-   * while nothing followed the event are not delivered: read a closed event with `get`.
-   * @default false
+   * Also delivers changes of live events, as {@link EventChange}: changes of events that the tail delivers, and of
+   * matching events that are open at its start. An open event that begins to match later is not followed. Several
+   * changes in quick succession are delivered as one change. Changes made while nothing followed the event are not
+   * delivered: read a closed event with `get`. @default false
    */
   readonly changes?: boolean | undefined
   /**
-   * With `changes`: ids of live events that the reader knows to be open. If one of them is closed before the tail
-   * starts, the tail delivers its last change.
-   * @default none
+   * With `changes`: ids of live events that the reader knows as open. If such an event is closed before the tail
+   * starts, the tail delivers its last change. @default none
    */
   readonly open?: Iterable<string> | undefined
   /**

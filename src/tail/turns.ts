@@ -1,10 +1,10 @@
 import { untilAborted } from '../errors.js'
 
-/** Work of several readers, one after the other. */
+/** A queue for the work of several readers. */
 export interface Turns {
   /**
-   * Calls `work` when it is its turn. `isContended` is true if others wait for theirs. Rejects with `ABORTED` if the
-   * signal aborts before.
+   * Calls `work` when its turn comes. `isContended` is true if other readers wait. Rejects with `ABORTED` if the signal
+   * aborts first.
    */
   take<Result>(
     work: (isContended: boolean) => Promise<Result>,
@@ -12,13 +12,16 @@ export interface Turns {
   ): Promise<Result>
 }
 
-/** The rest after a turn, as a multiple of its time. */
-const REST = 2
+/** Length of the pause after a turn, as a multiple of the length of the turn. */
+const PAUSE = 2
 
-/** Bounds the rest. A turn that takes longer no longer excludes others, so that no reader waits for a slow query. */
+/**
+ * Maximum duration of a pause. Also the time after which the next turn starts although the work is not done, so that
+ * no reader waits for a slow query.
+ */
 const MAX_TURN_MS = 1000
 
-/** While others wait, each turn is followed by a rest, so that appends have most of the time. */
+/** Creates a queue. While readers wait, each turn is followed by a pause for appends. */
 export function createTurns(): Turns {
   const waiting = new Set<() => void>()
   let isTaken = false
@@ -42,7 +45,7 @@ export function createTurns(): Turns {
     try {
       await untilAborted(started, signal)
     } catch (error) {
-      // If it was started in this moment, the turn is for the next one.
+      // The turn may have come at the same moment. Then the next reader gets it.
       if (!waiting.delete(start)) startNext()
       throw error
     }
@@ -58,7 +61,7 @@ export function createTurns(): Turns {
         isOver = true
         clearTimeout(limit)
         if (waiting.size === 0) startNext()
-        else setTimeout(startNext, Math.min(REST * (performance.now() - begun), MAX_TURN_MS))
+        else setTimeout(startNext, Math.min(PAUSE * (performance.now() - begun), MAX_TURN_MS))
       }
       const limit = setTimeout(pass, MAX_TURN_MS)
       try {

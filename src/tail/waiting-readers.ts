@@ -10,15 +10,15 @@ export interface WaitingReaders {
   add(reader: SessionReader): void
   /** Safe to call twice. */
   delete(reader: SessionReader): void
-  /** Wakes all of them; each has to be added again. */
+  /** Wakes and removes all readers. */
   wakeAll(): void
-  /** Resolves when there is one. */
+  /** Resolves when a reader waits. */
   untilAny(): Promise<void>
 }
 
 const wakeReader = (reader: SessionReader): void => reader.wake()
 
-/** `onChange` is called when the first reader waits, and when none waits any more. */
+/** Calls `onChange` when the first reader begins to wait, and when none waits any more. */
 export function createWaitingReaders(onChange: (isAny: boolean) => void): WaitingReaders {
   let waiting = new Set<SessionReader>()
   let onFirst = (): void => {}

@@ -1,10 +1,10 @@
 /** The pauses of a session between its polls. */
 export interface Waker {
-  /** There may be new events: ends a pause that can be woken, or the next one. */
+  /** Ends the current pause, or else the next one, because there may be new events. */
   wake(): void
-  /** A poll begins: it covers all hints so far. */
+  /** Forgets all hints so far, because a poll begins. */
   reset(): void
-  /** Resolves after `ms` milliseconds, when the signal aborts, and if `canWake` at a hint. */
+  /** Resolves after `ms` milliseconds, when the signal aborts, or, with `canWake`, at a hint. */
   pause(ms: number, canWake: boolean): Promise<void>
   /** Sets whether pauses keep the process alive. @default true */
   readonly keepAlive: (isKept: boolean) => void

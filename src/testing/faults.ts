@@ -20,9 +20,9 @@ export interface Faults<Method extends string> {
   ) => Promise<Result>
   /** Removes all faults. Calls that hang or are delayed run at once. */
   readonly heal: () => void
-  /** Later calls have no faults. Those that hang or are delayed keep waiting. */
+  /** Later calls have no faults. Hanging and delayed calls continue to wait. */
   readonly disable: () => void
-  /** Calls that hang or are delayed run at once, also those that start to wait afterwards. */
+  /** Runs hanging and delayed calls at once, also calls that begin to wait later. */
   readonly release: () => void
 }
 
@@ -34,7 +34,7 @@ interface PlannedFault {
 /** `storeName` is for messages. */
 export function createFaults<Method extends string>(storeName: string): Faults<Method> {
   const planned = new Map<Method, PlannedFault[]>()
-  /** Its signal aborts at `heal`, which then replaces it. */
+  /** Aborts at `heal`, which then sets a new controller. */
   let healing = new AbortController()
   let isDisabled = false
 
@@ -68,7 +68,7 @@ export function createFaults<Method extends string>(storeName: string): Faults<M
           )
           return act(options)
         case 'lose': {
-          // The caller does not learn that its drafts are stored either.
+          // The caller does not get the notice that its drafts are stored, either.
           const result = await act({ ...options, onStored: undefined })
           if (method !== 'append')
             throw failure(storeName, `the acknowledgement of ${method} was lost`)

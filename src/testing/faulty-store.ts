@@ -1,7 +1,7 @@
 import type { EventStore } from '../store/store.js'
 import { createFaults } from './faults.js'
 
-/** The methods of a store that can be given faults: methods that return a promise, except `close`. */
+/** The methods of a store that can have faults: methods that return a promise, except `close`. */
 export type FaultyMethod = Exclude<
   keyof EventStore,
   | 'name'
@@ -16,8 +16,8 @@ export type FaultyMethod = Exclude<
 >
 
 /**
- * A store with faults on demand. The faults of a method apply to its next calls in the order in
- * which they were requested, each to `times` calls, or without `times` to every call until `heal`.
+ * A store with faults on demand. The faults of a method apply to its next calls in the order of the requests. Each
+ * fault applies to `times` calls, or without `times` to every call until `heal`.
  */
 export interface FaultyStore extends EventStore {
   /**

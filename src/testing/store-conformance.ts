@@ -41,7 +41,7 @@ import { requireOptions } from '../options.js'
 export interface ConformanceCase {
   /** `<method>: <rule>` */
   readonly name: string
-  /** The abilities that the case needs. If the store lacks one, `run` resolves to the reason. */
+  /** Abilities that the case needs. If the store lacks one, `run` resolves to the reason. */
   readonly needs?: readonly Ability[]
   /**
    * Rejects with an `AssertionError` if the store breaks the rule. Resolves to `undefined` if it
@@ -61,10 +61,10 @@ const LINKS = [
   { attribute: 'project_path', kind: '/projects/{code}', path: '/api{project_path}', rank: 1 },
 ] as const
 
-/** The abilities of one store, and a function that ends everything a case left open. */
+/** The abilities of one store, and a function that ends everything that a case has left open. */
 function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () => Promise<void> } {
   const open = new Set<() => Promise<unknown>>()
-  /** Makes `end` run once: when the case calls it, or in `undo`. */
+  /** Makes `end` run only once, either by the case or by `undo`. */
   const endOnce = (end: () => Promise<void>): (() => Promise<void>) => {
     const once = async (): Promise<void> => {
       if (open.delete(once)) await end()
@@ -95,7 +95,7 @@ function abilitiesOf(given: StoreUnderTest): { abilities: Abilities; undo: () =>
       loseAcknowledgement: (method) => given.loseAcknowledgement!(method),
     },
     async undo() {
-      // In reverse order: a store cannot close while a transaction blocks it.
+      // Ends them in reverse order, because a store cannot close while a transaction blocks it.
       for (const end of [...open].toReversed()) await end()
     },
   }

@@ -3,15 +3,20 @@ import type { JsonObject } from '../event/event.js'
 import { formatQuery } from '../filter/format.js'
 import { parseQuery } from '../filter/parse.js'
 
-/** A named query, and how the audit page shows the matching events. It never lets a reader see more events. */
+/** A named query, with the display settings of the audit page. It never lets a reader see more events. */
 export interface View {
   readonly id: string
   readonly name: string
-  /** Filter and sorts as a query string; empty for all events. An absolute time range is a part of it: bounds of `created_at`. */
+  /**
+   * Filter and sorts as a query string; empty for all events. An absolute time range is a part of it, as bounds of
+   * `created_at`.
+   */
   readonly query: string
-  /** A time range that moves with the time, such as `24h`; null without one. */
+  /** A relative time range, such as `24h`; null without one. */
   readonly range: string | null
-  /** Members of the page's address besides the query, such as `columns`, `facets` and `zone`, by name. */
+  /**
+   * Members of the page's address that are not part of the query, by name, such as `columns`, `facets` and `zone`.
+   */
   readonly display: Readonly<Record<string, string>>
   /** True if all users who may list views see it. */
   readonly shared: boolean

@@ -18,36 +18,36 @@ export interface ViewsLog {
   recordSystem(type: string, data: object, options: { readonly username: string }): Promise<unknown>
 }
 
-/** Decides about a change of the stored view. What it refuses, it throws. May be called more than once. */
+/** Decides about a change of the stored view. Throws to refuse it. May be called more than once. */
 export type Allow = (before: View, after: View | undefined) => void
 
 export interface ChangeOptions {
-  /** The user whom the recorded event names. */
+  /** The user in the recorded event. */
   readonly username: string
   readonly allow: Allow
 }
 
 /**
  * The views in a store. Each change is one transaction and leaves an event: `api:views:create`, `api:views:update` or
- * `api:views:destroy`, which has nothing that only the owner of a private view may read. Methods reject with `STORE_FAILED`,
- * `READ_ONLY`, `CLOSED`.
+ * `api:views:destroy`. The events contain nothing that only the owner of a private view may read. Methods reject with
+ * `STORE_FAILED`, `READ_ONLY`, `CLOSED`.
  */
 export interface Views {
-  /** In the order of their names. */
+  /** Returns all views in the order of their names. */
   list(options?: WaitOptions): Promise<readonly View[]>
   get(id: string, options?: WaitOptions): Promise<View | undefined>
   /** `INVALID_VIEW` if the log or the owner has as many views as {@link VIEW_LIMITS} allows. */
   create(definition: ViewDefinition, owner: string): Promise<View>
-  /** Members that are not given keep their value, also if another process changes them at once. `UNKNOWN_VIEW`. */
+  /** Missing members keep their values, also if another process changes them at the same time. `UNKNOWN_VIEW`. */
   update(id: string, change: Partial<ViewDefinition>, options: ChangeOptions): Promise<View>
   /** `UNKNOWN_VIEW`. */
   remove(id: string, options: ChangeOptions): Promise<void>
 }
 
 const PREFIX = 'view:'
-/** Does not begin with the prefix, so it is not read as a view. */
+/** A key that does not begin with the prefix of views, so it is not read as a view. */
 const COUNT = 'views'
-/** The key of the number of views of a user. A name may be longer than a key. */
+/** The key of the number of views of a user. The name is hashed, because it may be longer than a key. */
 const ownerKey = (owner: string): string =>
   `views_of:${createHash('sha256').update(owner).digest('base64url')}`
 
@@ -70,7 +70,7 @@ interface Change<Result> {
   readonly result: Result
 }
 
-/** Changes states in one transaction. What `decide` throws is thrown, and nothing is changed. */
+/** Changes states in one transaction. If `decide` throws, nothing is changed, and the call rejects with the error. */
 async function change<Result>(
   store: EventStore,
   keys: readonly string[],
@@ -83,7 +83,7 @@ async function change<Result>(
       outcome = () => result
       return changed as ReadonlyMap<string, JsonValue | undefined>
     } catch (error) {
-      // A store may take an error for its own.
+      // The error is thrown outside of the transaction, because a store could treat it as its own error.
       outcome = () => {
         throw error
       }
@@ -102,11 +102,11 @@ const byName = (one: View, other: View): number => {
 const definitionOf = (view: View): object =>
   Object.fromEntries(SETTABLE.map((name) => [name, view[name]]))
 
-/** The value for an event, which more users may read than a private view. */
+/** The value for an event. More users may read the event than a private view. */
 const shownIn = (view: View, name: keyof ViewDefinition): JsonValue =>
   view.shared || name === 'shared' ? (redact(view[name]) as JsonValue) : REDACTED
 
-/** Returns the changes. Of a private view it has the names of the changed members only. */
+/** Returns the changes. For a private view, they contain only the names of the changed members. */
 function changesOf(before: View, after: View, limits: JsonLimits): ChangeData {
   if (before.shared && after.shared)
     return changeData(definitionOf(before), definitionOf(after), limits)
@@ -193,7 +193,7 @@ export function createViews(log: ViewsLog): Views {
       return after
     },
     async remove(id, { username, allow }) {
-      // Its owner never changes.
+      // The owner of a view never changes.
       const found = isUuid(id) ? await readState<View>(store, PREFIX + id) : undefined
       if (!found) throw unknownView(id)
       const { owner } = found

@@ -2,11 +2,11 @@ import { defineEventTypes } from '../define-event-types.js'
 import type { EventTypes } from '../event/event-types.js'
 import { germanSentences } from './german-sentences.js'
 
-/** Severity numbers of OpenTelemetry, for types whose level does not say that something went wrong. */
+/** Severity numbers of OpenTelemetry, for types of failures whose level does not show this. */
 const WARN = 13
 const ERROR = 17
 
-/* Events of OCSF: uids of their classes. */
+/* Events of OCSF, with the uids of their classes. */
 const POLICY = { class: 3004, set: { 'entity.type_id': 5, 'entity.type': 'Policy' } } as const
 const EMAIL = { class: 4009, activity: 1 } as const
 const LIFECYCLE = { class: 6002 } as const
@@ -1366,9 +1366,9 @@ const withGerman = <Types extends EventTypes>(
 }
 
 /**
- * The system event types of a workflow service, in the areas and the order its interface lists
- * them. The level of each is the first segment of its type. `data` names the attributes that are
- * known; a type without it makes no promise about its attributes. Types with `onlyWhile` are recorded
- * whatever the setting; see `workflowEventTypesFor`. Each has a sentence of its own in English and in German.
+ * The system event types of a workflow service, in the areas and the order of its interface. The level of each type
+ * is its first segment. `data` names the known attributes; a type without it may have any attributes. Types with
+ * `onlyWhile` are recorded regardless of the setting; see `workflowEventTypesFor`. Each type has a sentence in
+ * English and in German.
  */
 export const workflowEventTypes = defineEventTypes(withGerman(types, german))

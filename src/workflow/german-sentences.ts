@@ -1,5 +1,6 @@
 /*
- * The German sentences of the catalogue, one for each type. A missing one does not compile in `event-types.ts`.
+ * The German sentences of the catalogue, one for each type. `event-types.ts` does not compile if a sentence is
+ * missing.
  */
 export const germanSentences = {
   'api:changes:create':

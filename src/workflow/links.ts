@@ -5,8 +5,8 @@ const ENVIRONMENT = `${PROJECT}/environments/{code}` as const
 const ASSET = `${ENVIRONMENT}/assets/{code}` as const
 
 /**
- * The link attributes of the workflow service, for the option `links`. The most specific resource is what an event is about.
- * Ranks are multiples of 10, so that rows of your own can stand between them.
+ * The link attributes of the workflow service, for the option `links`. The source of an event is its most specific
+ * resource. Ranks are multiples of 10, so that you can insert further rows.
  */
 export const workflowLinks = [
   { attribute: 'step_id', kind: 'uuid', path: '/api/steps/{step_id}', rank: 10 },

@@ -15,8 +15,8 @@ export type WorkflowSetting = {
 }[keyof WorkflowEventTypes]
 
 /**
- * The settings by name, each a value or a function that is called for every event; or one function that
- * gets the name. A setting that is left out is on.
+ * The settings by name, each a value or a function that is called for every event; or one function that gets the
+ * name. A missing setting is on.
  */
 export type WorkflowSettings =
   | { readonly [Setting in WorkflowSetting]?: boolean | (() => boolean) }

@@ -8,10 +8,11 @@ import { type Ended, openArchivedLog, type RunArchiving } from './archives/archi
 import type { Campaign } from './run.js'
 
 /*
- * A process archives the due events of a log, and is killed with SIGKILL at a step of its work: at each step in turn, as JSON lines and
- * as Parquet; with `--store postgres`, whole partitions. Some logs have a second kill, at a random step of the run that follows. After each kill, log and files together must have every
- * event, and every file that is complete by its name must be readable. A last run then must leave nothing due, no incomplete
- * file, and a manifest of all files.
+ * A process archives the due events of a log, and is killed with SIGKILL at a step of its work. The rounds go through
+ * all steps, as JSON lines and as Parquet; with `--store postgres`, whole partitions are archived. Some logs have a
+ * second kill, at a random step of the next run. After each kill, the log and the files together must have every
+ * event, and every file with a final name must be readable. After a last run, no due events and no incomplete files
+ * may be left, and the manifest must list all files.
  */
 
 const FORMATS = ['ndjson', 'parquet'] as const

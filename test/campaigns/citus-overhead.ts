@@ -6,8 +6,9 @@ import { startPostgresFrom } from '../support/postgres.js'
 import type { Campaign } from './run.js'
 
 /*
- * What recording, listing and counting cost on Citus, beside a Postgres of the same programs, settings and events without Citus. The two take
- * turns, so that both have the same conditions. Figures are medians of the rounds, and ratios have their range.
+ * Compares the cost of recording, listing and counting on Citus and on a Postgres without Citus, with the same
+ * programs, settings and events. The two alternate, so that both have the same conditions. Figures are medians of the
+ * rounds. Ratios are given with their range.
  */
 
 const DURABLE = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on']
@@ -26,7 +27,7 @@ const record = ({ audit }: Side, n: number): Promise<unknown> =>
     place: { city: `city ${n % 7}` },
   })
 
-/** Calls `act` one call after the other; the median duration in milliseconds. */
+/** Runs `act` repeatedly, one call after another. Resolves to the median duration in milliseconds. */
 async function timeEach(count: number, act: (i: number) => Promise<unknown>): Promise<number> {
   const durations: number[] = []
   for (let i = 0; i < count; i++) {

@@ -9,10 +9,10 @@ import { allEvents } from '../support/reported-losses.js'
 import type { Campaign } from './run.js'
 
 /*
- * Two logs write to one schema of Citus, one of them entered through a node that may not hold it, and a third one follows
- * it. In each round Citus moves the schema to the other node while eight writers record. No acknowledged event may be
- * lost, doubled or out of order, and the follower must get each event once, in order. DAYBOOK_TEST_CITUS is described in
- * test/support/citus.ts.
+ * Two logs write to one schema of Citus, one of them through a node that may not hold the schema. A third log
+ * follows. In each round Citus moves the schema to the other node while eight writers record. No acknowledged event
+ * may be lost, doubled or out of order, and the follower must get each event once, in order. test/support/citus.ts
+ * describes DAYBOOK_TEST_CITUS.
  */
 
 const WRITERS = 8
@@ -47,7 +47,7 @@ async function write(audit: AuditLog, writer: number, writing: Writing): Promise
   }
 }
 
-/** What is wrong with the log. */
+/** Returns the faults of the log. */
 async function check(
   audit: AuditLog,
   { kept, rejected }: Writing,

@@ -4,8 +4,9 @@ import { startOwnPostgres } from '../support/postgres.js'
 import type { Campaign } from './run.js'
 
 /*
- * Runs random command lines on a SQLite file, on Postgres and on a feed over HTTP. Each has to end with an exit code of the table, without
- * a stack trace; commands that only read must not change the log, and nothing is removed without `--yes`.
+ * Runs random command lines on an SQLite file, on Postgres and on a feed over HTTP. Each must end with an exit code
+ * of the table, without a stack trace. Commands that only read must not change the log. Nothing may be removed
+ * without `--yes`.
  */
 
 const ROUNDS_PER_LOG = 10_000

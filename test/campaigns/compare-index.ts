@@ -11,8 +11,9 @@ import type { Campaign } from './run.js'
 import { runLogs } from './shared/rounds.js'
 
 /*
- * Each round takes a random value of a random event, and counts the events that have it: by the index of the log, and by a test of
- * each event. Both numbers must be the same. Each log has 100,000 events; the logs are on SQLite and on Postgres in turn.
+ * Each round takes a random value of a random event, and counts the events with this value: by the index of the log,
+ * and by a test of each event. Both numbers must be equal. Each log has 100,000 events. The logs alternate between
+ * SQLite and Postgres.
  */
 
 const EVENTS = 100_000
@@ -21,7 +22,7 @@ const IMPORTED_AT_ONCE = 5000
 // Smaller than usual, so that segments are merged.
 const TUNING = { segmentSize: 4096, fanOut: 4 }
 
-/** A random event of a log, and which of its values is counted. */
+/** A random event of a log, and one of its values. */
 interface Round {
   readonly event: number
   readonly value: number

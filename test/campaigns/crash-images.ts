@@ -4,7 +4,9 @@ import { randomOf } from '../support/random.js'
 import type { Campaign } from './run.js'
 import { runRounds } from './shared/rounds.js'
 
-/* Images of logs on SQLite as a power cut could leave them, ten of each log. None may lack an acknowledged event. */
+/*
+ * Images of SQLite logs as a power cut could leave them, ten for each log. No image may lack an acknowledged event.
+ */
 
 const IMAGES = 10
 

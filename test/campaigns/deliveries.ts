@@ -16,20 +16,21 @@ import { type Running, startProcess, until as untilHanging } from './shared/proc
 import { runLogs } from './shared/rounds.js'
 
 /*
- * Three processes deliver one log to a function and to a webhook, whose receiver is a process too, while four writers record events
- * and roll some of them back. In each round the process that delivers to one of the channels is killed with SIGKILL, or suspended
- * with SIGSTOP until another process has taken over. At both channels every event must arrive, for the first time in the order of
- * the log, and events may arrive again only if a cursor was not stored yet when its process was interrupted.
+ * Three processes deliver one log to a function and to a webhook, whose receiver is a separate process. Four writers
+ * record events and roll some of them back. In each round the process that delivers to one of the channels is killed
+ * with SIGKILL, or suspended with SIGSTOP until another process has taken over. Every event must arrive at both
+ * channels, in the order of the log. An event may arrive again only if its process was interrupted before it stored
+ * the cursor.
  */
 
 const DELIVERERS = 3
 const ROUNDS_PER_LOG = 20
-/** Events that arrive at each channel before a round, so that it interrupts a process at work. */
+/** Number of events that arrive at each channel before a round, so that the round interrupts a process at work. */
 const EVENTS_BEFORE_ROUND = 20
 const MAX_TAKE_OVER_MS = 8000
 /** The work that a kill may repeat. */
 const MAX_REPEATED_MS = 250
-/** For what hangs, not for what is slow on a busy machine. */
+/** Time limit for a process that hangs. It is long, because a busy machine is slow. */
 const HANGS_AFTER_MS = 60_000
 
 export interface DeliveryRound {
@@ -52,7 +53,7 @@ interface Printing extends Running {
   readonly lines: readonly string[]
 }
 
-/** Starts a compiled file of `test/campaigns/deliveries`; resolves when it has printed a line. */
+/** Starts a compiled file of `test/campaigns/deliveries`. Resolves when it has printed a line. */
 async function start(file: string, name: string, args: readonly string[]): Promise<Printing> {
   const lines: string[] = []
   const running = startProcess(name, [file, ...args], (line) => lines.push(line))
@@ -108,7 +109,7 @@ export interface DeliveriesRun {
   readonly location: string
   readonly plan: readonly DeliveryRound[]
   readonly figures: DeliveryFigures
-  /** No further round begins once it returns true. */
+  /** Returns true if no further round may begin. */
   readonly isOver: () => boolean
   readonly print: (line: string) => void
 }
@@ -181,7 +182,10 @@ class Deliveries {
     }
   }
 
-  /** Interrupts the process that delivers to a channel; returns how long each of its channels waited for another one, in milliseconds. */
+  /**
+   * Interrupts the process that delivers to a channel. Returns the time in milliseconds that each of its channels
+   * waited for another process.
+   */
   async round({ channel, signal, delayMs }: DeliveryRound): Promise<readonly number[]> {
     await this.#progress()
     await delay(delayMs)
@@ -206,7 +210,10 @@ class Deliveries {
     return waits
   }
 
-  /** Ends the writers. Resolves to the keys of the events that are certainly stored, and of those that were rolled back. */
+  /**
+   * Ends the writers. Resolves to two lists of keys: keys of events that are certainly stored, and keys of events
+   * that were rolled back.
+   */
   async endWriters(): Promise<{ kept: readonly string[]; undone: readonly string[] }> {
     const { lines } = this.#writers!
     await this.#writers!.finish()
@@ -221,14 +228,17 @@ class Deliveries {
   }
 }
 
-/** The keys of the events in the log, in order. The log has the events that are certainly stored, and none that was rolled back. */
+/**
+ * The keys of the events in the log, in order. Checks that the log has all events that are certainly stored, and no
+ * event that was rolled back.
+ */
 async function keysOfLog(
   audit: AuditLog,
   { kept, undone }: { kept: readonly string[]; undone: readonly string[] },
 ): Promise<readonly string[]> {
   let keys: readonly string[] = []
   await until('committed events are visible', async () => {
-    // A call moves what was committed into the log.
+    // A call of `record` moves committed events into the log.
     await audit.recordCustom('test:end')
     const events = (await allEvents(audit)).filter(({ type }) => type === TYPE)
     keys = events.map(({ attributes }) => attributes['key'] as string)
@@ -250,7 +260,7 @@ function checkComplete({ channel, keys }: Arrivals, expected: readonly string[])
     throw new Error(`arrived at the ${channel}, but not stored: ${foreign}`)
 }
 
-/** Adds the repeats to the figures; returns a line for each interruption that caused some. */
+/** Adds the repeats to the figures. Returns a line for each interruption that caused repeats. */
 function addRepeats(
   arrivals: Arrivals,
   interruptions: readonly Interruption[],

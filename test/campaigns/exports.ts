@@ -14,8 +14,8 @@ import { EXPORT_NAMES, type ExportFigures, type ExportName } from './exports/fig
 import type { Campaign } from './run.js'
 
 /*
- * Exports an SQLite log of 1,000,000 events as NDJSON, as NDJSON compressed with gzip and as Parquet, each in a process of its own. The
- * figures are medians over the rounds. All files of a round must have the same events.
+ * Exports an SQLite log of 1,000,000 events as NDJSON, as NDJSON compressed with gzip and as Parquet, each in its own
+ * process. The figures are medians over the rounds. All files of a round must have the same events.
  */
 
 const SIZE = 1_000_000
@@ -25,11 +25,11 @@ const START = 1_767_225_600_000_000
 const MEBIBYTE = 1024 * 1024
 
 const AIMS = {
-  /** Of the memory between the two marks, for each export. */
+  /** Limit of the growth of memory between the two marks, for each export. */
   growthMiB: 16,
-  /** Of the peak of Parquet over that of NDJSON. */
+  /** Limit of the difference of the peaks of Parquet and NDJSON. */
   parquetOverNdjsonMiB: 32,
-  /** The processor time of compressed NDJSON divided by that of Parquet. */
+  /** Minimum of the processor time of compressed NDJSON divided by that of Parquet. */
   ndjsonGzToParquet: 0.7,
 }
 
@@ -89,7 +89,7 @@ const summarize = (runs: readonly ExportFigures[]) => ({
   peakMiB: mebibytes(medianOf(runs, ({ peak }) => peak)),
 })
 
-/** The medians of all kinds, and what compares them. */
+/** The medians of all kinds of exports, and the figures that compare kinds. */
 function compareExports(runs: Runs) {
   const cpu = ({ cpuSeconds }: ExportFigures): number => cpuSeconds
   const peak = ({ peak: bytes }: ExportFigures): number => bytes

@@ -11,7 +11,7 @@ import type { Campaign } from './run.js'
 
 /*
  * Installs the packed package with Bun, Deno, Next.js and Miniflare (workerd), whose binaries come from npm, and uses
- * `daybook/fetch` on each of them. Needs `npm run build`, and some 600 MB in the folder of temporary files.
+ * `daybook/fetch` on each of them. Needs `npm run build`, and about 600 MB in the folder of temporary files.
  */
 const root = path.join(import.meta.dirname, '../..')
 const PACKAGES = [
@@ -156,7 +156,7 @@ function writeFiles(folder: string): void {
 interface Host {
   readonly command: readonly string[]
   readonly stores: readonly ('memory' | 'sqlite' | 'postgres')[]
-  /** `close`: it ends the process itself, so the service cannot close the log. */
+  /** Missing features of the host. `close`: the host ends the process itself, so the service cannot close the log. */
   readonly lacks?: readonly ('page' | 'address' | 'close')[]
 }
 
@@ -182,7 +182,7 @@ interface Listed {
   readonly data: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]
 }
 
-/** Uses a running service. Throws an AssertionError at the first thing that is wrong. */
+/** Uses a running service. Throws an AssertionError at the first fault. */
 async function use(url: string, lacks: Host['lacks'] = []): Promise<void> {
   const get = (target: string, init: RequestInit = {}): Promise<Response> => {
     const headers = { authorization: `Basic ${btoa('ann:ann')}`, ...(init.headers as object) }

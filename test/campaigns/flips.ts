@@ -29,7 +29,7 @@ function pagesOf({ pages }: FlipTarget, table: string | undefined): FlipTarget['
   return new Map([[table, some]])
 }
 
-/** Flips a bit in each round, and finds out whether lists are right or report it, and whether `verify` finds it. */
+/** Flips a bit in each round. Checks whether lists are right or report the damage, and whether `verify` finds it. */
 export const campaign: Campaign = {
   rounds: 1000,
   async run({ seed, rounds, from, store = 'sqlite', table, failed }) {

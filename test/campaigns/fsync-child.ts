@@ -31,7 +31,7 @@ const [filename, journalFile, control, text] = process.argv.slice(2) as [
 ]
 const { failures, isJournalled, hasRollback } = JSON.parse(text) as Plan
 fs.writeFileSync(control, '0')
-// Without WAL, because the host has created the file.
+// A host has created the file, so it has no WAL.
 const place = hasRollback ? { database: new Database(filename) } : { filename }
 const store = faultyStore(sqliteStore(place))
 const journal = sqliteJournal({ filename: journalFile })

@@ -8,8 +8,9 @@ import { runRounds } from './shared/rounds.js'
 import { type RunShimmed, withSyncShim } from './shared/sync-shim.js'
 
 /*
- * `fsync` fails a few times or for good while events are recorded; then the process is killed. What was resolved must
- * be kept, and what was rejected must not, except after `OUTCOME_UNKNOWN`. Needs a C compiler.
+ * `fsync` fails a few times or permanently while events are recorded. Then the process is killed. Events of resolved
+ * calls must be stored. Events of rejected calls must not be stored, except after `OUTCOME_UNKNOWN`. Needs a C
+ * compiler.
  */
 
 const plans: fc.Arbitrary<Plan> = fc.record({

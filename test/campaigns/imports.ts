@@ -12,8 +12,8 @@ import type { Campaign, CampaignRun } from './run.js'
 import { onNewPlace } from './shared/rounds.js'
 
 /*
- * Imports 100,000 records of CloudTrail by the command line, into a new log of SQLite and of Postgres in turn: those of the fixture,
- * repeated with ids of their own.
+ * Imports 100,000 records of CloudTrail by the command line, into a new log of SQLite and of Postgres in turn. The
+ * records are those of the fixture, repeated with new ids.
  */
 
 const RECORDS = 100_000
@@ -37,7 +37,7 @@ function writeRecords(file: string, seed: number): void {
   fs.writeFileSync(file, lines.join(''))
 }
 
-/** Runs the command line in a process of its own, and returns what it prints. */
+/** Runs the command line in another process, and returns its output. */
 type Run = (...args: readonly string[]) => Promise<string>
 
 /** Returns the seconds that an import into a new log took. */

@@ -12,7 +12,7 @@ import { sqliteStore } from 'daybook/sqlite'
 const LANES = 4
 const MAX_PAUSE_MS = 40
 
-/** Proves that the event is the one of the key. */
+/** A text that proves that an event belongs to the key. */
 export const checkOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 // Writing to a pipe is synchronous: a printed line is not lost when the process is killed.

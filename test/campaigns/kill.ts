@@ -11,9 +11,10 @@ import { startProcess } from './shared/process.js'
 import { runLogs } from './shared/rounds.js'
 
 /*
- * Three processes record into one log. In each round one of them is killed with SIGKILL; its next life repeats, with
- * the same idempotency keys, what was not acknowledged. Each log takes some rounds, on SQLite and Postgres in turn. No
- * acknowledged event may be lost, doubled, out of order or damaged; a follower must get each event once, in order.
+ * Three processes record into one log. In each round one of them is killed with SIGKILL. Its successor repeats the
+ * calls that were not acknowledged, with the same idempotency keys. A log serves for several rounds, and the logs
+ * alternate between SQLite and Postgres. No acknowledged event may be lost, doubled, out of order or damaged. A
+ * follower must get each event once, in order.
  */
 
 interface Kept {
@@ -33,7 +34,7 @@ interface RecordingLife extends Life {
   readonly open: Set<string>
 }
 
-/** Starts a process, which repeats the calls with these keys first. */
+/** Starts a process that first repeats the calls with these keys. */
 function startLife(
   [file, location, name]: readonly [string, string, string],
   repeated: readonly string[],

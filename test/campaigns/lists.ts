@@ -23,9 +23,9 @@ import type { Campaign } from './run.js'
 import { words } from '../support/words.js'
 
 /*
- * Lists of hostile data. Each round is one random list, which must be the same in memory without an index, in memory with
- * one, in SQLite and in Postgres; each log takes some rounds. In every second log everything goes into small segments
- * with little room for names, values and bytes.
+ * Lists of hostile data. Each round is one random list. The results must be the same in memory without an index, in
+ * memory with an index, in SQLite and in Postgres. A log serves for several rounds. In every second log, all events
+ * go into small segments with little room for names, values and bytes.
  */
 
 const ROUNDS_PER_LOG = 100
@@ -79,7 +79,7 @@ const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
   { weight: 4, arbitrary: fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 8 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
-  // About as long as the values of an index, and as the patterns that SQLite gets.
+  // About the maximum length of values in an index, and of patterns in SQLite.
   {
     weight: 1,
     arbitrary: fc
@@ -108,7 +108,7 @@ const key = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 4 }) },
 )
 
-/** Also for the key `__proto__`, which is an attribute like others. */
+/** Also creates the key `__proto__`, which is an attribute like others. */
 const objectOf = (entries: readonly (readonly [string, JsonValue])[]): JsonObject =>
   Object.fromEntries(entries)
 
@@ -127,7 +127,7 @@ const OWN = new Set(['id', 'type', 'username', 'system', 'created_at'])
 const withoutOwn = (attributes: JsonObject): JsonObject =>
   objectOf(Object.entries(attributes).filter(([name]) => !OWN.has(name)))
 
-/** Most attributes are hostile, the others of a small vocabulary. */
+/** Most attributes are hostile. The names of the others are from a small vocabulary. */
 const events: fc.Arbitrary<readonly AuditEvent[]> = fc
   .tuple(
     eventsOf(30, 60),
@@ -144,7 +144,7 @@ const events: fc.Arbitrary<readonly AuditEvent[]> = fc
 type Scalar = string | number | boolean | null
 type Place = readonly [name: string, value: Scalar]
 
-/** The names by which a query reaches values, with the values. */
+/** The names by which queries find values, with the values. */
 export function placesIn(value: JsonValue, name = ''): Place[] {
   if (value === null || typeof value !== 'object') return name === '' ? [] : [[name, value]]
   if (Array.isArray(value)) return value.flatMap((one: JsonValue) => placesIn(one, name))
@@ -220,7 +220,7 @@ interface Subject {
 
 const FEW = { ...INDEX_BOUNDS, names: 10, values: 4, bytes: 4000, unsealedBytes: 12_000 }
 const SMALL = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: FEW }
-// A busy machine is no disagreement.
+// A query that takes long on a busy machine is no disagreement.
 const queryTimeoutMs = 600_000
 
 function subjectsOf(
@@ -250,7 +250,7 @@ interface Figures {
   refused: number
 }
 
-/** What a client sees of a list. */
+/** The parts of a list that a client sees. */
 async function answerOf(audit: AuditLog, query: QueryObject): Promise<unknown> {
   try {
     const { events, truncated } = await audit.list(query)

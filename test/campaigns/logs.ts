@@ -11,9 +11,10 @@ import { tempDir } from '../support/temp.js'
 import type { Campaign, CampaignRun } from './run.js'
 
 /*
- * Many logs on one Postgres server, or with `--store sqlite` in one folder: each round adds 100 logs, so 10 rounds make 1,000. After
- * each round all logs are listed, counted and exported as one and compared with what was recorded, and another process, which has stores of
- * its own, records while a tail follows 100 of them. At the end nothing may run while the logs are idle.
+ * Many logs on one Postgres server, or with `--store sqlite` in one folder. Each round adds 100 logs, so 10 rounds
+ * make 1,000. After each round all logs are listed, counted and exported together, and compared with the recorded
+ * events. Another process records while a tail follows 100 of the logs. At the end, idle logs must not cause any
+ * activity.
  */
 
 const LOGS_PER_ROUND = 100
@@ -31,7 +32,10 @@ interface Place {
   open(): LogStores
   /** Figures of the server or the folder. */
   figures(): Promise<Record<string, number>>
-  /** Connections of this process, those that listen, and a number that changes with each statement. */
+  /**
+   * Number of connections of this process, number of its listening connections, and a number that changes with each
+   * statement.
+   */
   activity(): Promise<{ connections: number; listening: number; statements: number } | undefined>
   remove(): Promise<void>
 }
@@ -97,7 +101,7 @@ async function timed<Result>(act: () => Promise<Result>): Promise<readonly [Resu
   return [result, performance.now() - start]
 }
 
-/** The activity once a connection listens, which begins a moment after the start of the tail is known. */
+/** The activity once a connection listens. Listening begins a moment after the start of the tail is known. */
 async function whileListening(place: Place): ReturnType<Place['activity']> {
   for (const end = performance.now() + LISTENING_MS; ; await delay(100)) {
     const activity = await place.activity()

@@ -6,20 +6,21 @@ import { type Mutant, mutants } from './mutants/table.js'
 import type { Campaign } from './run.js'
 
 /*
- * Measures what the suite finds: applies each mutant of `mutants/table.ts` to a copy of the project, and runs tests until a file fails.
- * First the file that has found it before, then the unit tests and other files that are near it. Those that these do not find are
- * applied together for one run of the whole suite, whose failed files then run with fewer and fewer of them. The results are in
- * `mutants/found.md`, a column for each measurement, which `--table` names; a mutant with a result is left out.
+ * Measures which defects the suite finds. Applies each mutant of `mutants/table.ts` to a copy of the project, and
+ * runs tests until a file fails. The first file is the one that found the mutant before, followed by the unit tests
+ * and other files near it. Mutants that these files do not find are applied together for one run of the whole suite.
+ * The failed files then run with fewer and fewer of these mutants. The results are in `mutants/found.md`, with a
+ * column for each measurement, which `--table` names. Mutants with a result are left out.
  */
 
-/** Beyond these, the whole suite takes less time for all mutants together. */
+/** With more near files than this, the whole suite takes less time, because it runs once for all mutants. */
 const MAX_NEAR = 12
 
 const OPEN = '?'
 
 const secondsSince = (start: number): number => Math.round((performance.now() - start) / 1000)
 
-/** The first file that fails with the mutant, again, and not without it. */
+/** The first file that fails with the mutant twice, but not without it. */
 async function finderAmong(
   scratch: Scratch,
   mutant: Mutant,
@@ -54,7 +55,7 @@ async function finderOf(
   return undefined
 }
 
-/** One of the mutants with which the file fails. */
+/** The mutant with which the file fails. */
 async function culpritOf(
   scratch: Scratch,
   file: string,
@@ -70,7 +71,9 @@ async function culpritOf(
   )
 }
 
-/** Runs the whole suite with all these mutants, then what has failed, without those that are found. */
+/**
+ * Runs the whole suite with all these mutants. Then runs the failed files again, without the mutants that were found.
+ */
 async function findTogether(
   scratch: Scratch,
   tests: Tests,

@@ -19,9 +19,10 @@ import { tempDir } from '../support/temp.js'
 import type { Campaign } from './run.js'
 
 /*
- * Opens the page for random queries of logs of 300,000 and of 1,000,000 events, and compares each number that it shows with the
- * truth, which is computed from all events. The page has four facets, of which `request_id` has more values than an index counts. In
- * every third query the time of counting is a tenth, so that some figures are not complete.
+ * Opens the page for random queries of logs of 300,000 and of 1,000,000 events. Compares each shown number with the
+ * right one, which is computed from all events. The page has four facets. One of them, `request_id`, has more values
+ * than an index counts. For every third query, counting has only a tenth of the time, so that some figures are not
+ * complete.
  */
 
 const SIZES = [300_000, 1_000_000]

@@ -9,9 +9,9 @@ import { tempDir } from '../support/temp.js'
 import type { Campaign } from './run.js'
 
 /*
- * Loads the page of a log of 300,000 events in a new profile on a processor slowed down four times: the time from the end of the
- * first response with events to the frame that shows rows. Then it scrolls 600 pixels in each frame at full speed, looks for
- * frames with blank rows, and measures the heap.
+ * Opens the page of a log of 300,000 events in a new profile, with the processor slowed down four times. Measures the time from
+ * the end of the first response with events to the frame that shows rows. Then scrolls 600 pixels in each frame at full speed,
+ * counts the frames with blank rows, and measures the heap.
  */
 
 const SIZE = 300_000
@@ -20,7 +20,7 @@ const SLOWDOWN = 4
 const FRAMES = 400
 const MEBIBYTE = 1024 * 1024
 
-/** Notes when a frame first shows a row. */
+/** Sets `firstRowAt` when a frame shows the first row. */
 const OBSERVE = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.row[data-id]')) return
   observer.disconnect()
@@ -34,7 +34,7 @@ const FIRST_ROWS = `(() => {
   return globalThis.firstRowAt - list.responseEnd
 })()`
 
-/** Scrolls, and returns in how many frames a place of the list had no row. */
+/** Scrolls, and returns the number of frames in which a place of the list had no row. */
 const SCROLL = `(async () => {
   const grid = document.querySelector('[role=grid]')
   const isScroller = (element) => element.scrollHeight > element.clientHeight + 1 &&

@@ -9,8 +9,8 @@ import type { Campaign, CampaignRun } from './run.js'
 import { words } from '../support/words.js'
 
 /*
- * Mutated queries go through the parser, and a tenth as many mutated bodies through POST. The parser must throw nothing but
- * `AuditLogError` and take at most 50 ms of processor time; POST must answer 201 or 4xx with errors.
+ * Tests the parser with mutated queries, and POST with a tenth as many mutated bodies. The parser must throw nothing
+ * but `AuditLogError` and take at most 50 ms of processor time. POST must answer 201, or 4xx with errors.
  */
 
 const MAX_MS = 50
@@ -80,7 +80,7 @@ function mutate(corpus: readonly string[], next: () => number): string {
       part.repeat(2),
       String.fromCharCode(below(0x10000)),
       `${part}&${pick(corpus)}`,
-      // Few texts get long, so that most rounds are quick.
+      // Only few texts are long, so that most rounds are quick.
       (part || pick(TOKENS)).repeat(below(50) === 0 ? below(5000) : 1),
     ]
     text = `${before}${pick(replacements)}${after}`.slice(0, MAX_LENGTH)
@@ -117,7 +117,7 @@ export function attackParser({ seed, from, rounds, failed }: CampaignRun): Query
       }
     }
     let ms = cpuTime(parse)
-    // Garbage of earlier rounds may be collected in one of three calls, but hardly in all of them.
+    // Garbage collection may affect one of three calls, but hardly all three.
     for (let again = 0; again < 2 && ms > MAX_MS; again++) ms = Math.min(ms, cpuTime(parse))
     slowest_ms = Math.max(slowest_ms, ms)
     if (ms > MAX_MS) failed(`round ${round}: ${ms} ms for ${JSON.stringify(query.slice(0, 500))}`)

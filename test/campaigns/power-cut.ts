@@ -13,9 +13,10 @@ import type { Campaign } from './run.js'
 import { runRounds } from './shared/rounds.js'
 
 /*
- * Logs record on a Postgres server until the power goes: the server stops at once, and of its write-ahead log only what a
- * completed sync has confirmed is certainly left. Of each later write, any sectors may be left. The server recovers from that. Each
- * acknowledged event must be there, once and in order, and each event that a tail has given. Needs a C compiler.
+ * Simulates power cuts of a Postgres server. Logs record events until the server crashes. Its write-ahead log then keeps
+ * all writes that a sync has confirmed, and a random part of the sectors written later. The server recovers from this
+ * log. It must have each acknowledged event and each event that a tail has yielded, once and in order.
+ * Needs a C compiler.
  */
 
 const LOGS = 4
@@ -24,7 +25,7 @@ const SECTOR = 512
 
 interface Cut {
   readonly afterMs: number
-  /** The share of the unconfirmed sectors that are left. */
+  /** The share of the unconfirmed sectors that survive. */
   readonly left: number
   readonly hasCheckpoint: boolean
   readonly seed: number
@@ -42,7 +43,7 @@ const SEGMENT = /^[\dA-F]{24}$/
 const segmentsIn = (folder: string): string[] =>
   fs.readdirSync(folder).filter((name) => SEGMENT.test(name))
 
-/** What a power cut leaves of the log in the folder, of which `mirror` has what is certain. */
+/** Simulates the power cut in the folder of the write-ahead log. `mirror` has the confirmed writes. Returns the number of lost sectors. */
 function cutPower(folder: string, mirror: string, { left, seed }: Cut): number {
   let state = seed
   const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
@@ -64,7 +65,7 @@ function cutPower(folder: string, mirror: string, { left, seed }: Cut): number {
   return lost
 }
 
-/** Records until it is stopped, and notes what is acknowledged. */
+/** Records events until `isOver`, and adds the acknowledged events to the map. */
 async function keepRecording(
   audit: AuditLog,
   lane: string,
@@ -99,14 +100,14 @@ export const campaign: Campaign = {
     fs.mkdirSync(mirror, { mode: 0o777 })
     for (const open of [path.dirname(mirror), mirror]) fs.chmodSync(open, 0o777)
     const settings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on']
-    // Makes the cluster, whose log is on the disk.
+    // Creates the database cluster. Its write-ahead log is completely on the disk.
     await (await startKeptPostgres(folder, settings)).stop()
     const wal = path.join(folder, 'data/pg_wal')
-    const noteAll = (): void => {
+    const mirrorAll = (): void => {
       for (const name of segmentsIn(wal))
         fs.copyFileSync(path.join(wal, name), path.join(mirror, name))
     }
-    noteAll()
+    mirrorAll()
     const env = { LD_PRELOAD: library, DAYBOOK_MIRROR: mirror }
     const server = await startKeptPostgres(folder, settings, env)
     const open = (): AuditLog =>
@@ -132,7 +133,7 @@ export const campaign: Campaign = {
         await delay(cut.afterMs / 2)
         await server.crash()
         figures.lostSectors += cutPower(wal, mirror, cut)
-        noteAll()
+        mirrorAll()
         await server.start()
         await delay(50)
         isOver = true

@@ -12,16 +12,16 @@ import { startProcess, until } from './shared/process.js'
 import { runRounds } from './shared/rounds.js'
 
 /*
- * A process records events without a pause, and this one reads from two replicas of the server. Each read has the token of an event that the
- * writing process has just acknowledged, and must return it. Others have no token: they show how old the answers of replicas are.
- * In each round a replica stops replaying for a while.
+ * One process records events without a pause, and this process reads from two replicas of the server. Most reads have
+ * the token of an event that was just acknowledged, and must return this event. Other reads have no token. They show
+ * the age of the answers of replicas. In each round a replica stops replaying for a while.
  */
 
 const TRIES_PER_ROUND = 1000
 const READERS = 4
 const WRITERS = 2
 const WITHOUT_TOKEN_EVERY = 10
-/** For what hangs, not for what is slow on a busy machine. */
+/** Time limit for a query that hangs. It is long, because a busy machine is slow. */
 const QUERY_TIMEOUT_MS = 60_000
 
 interface Round {
@@ -78,7 +78,7 @@ async function startWriter(url: string): Promise<Written> {
   }
 }
 
-/** A pool whose uses are counted. */
+/** A pool that counts its uses. */
 function countedPool(server: OwnServer): { readonly pool: pg.Pool; readonly uses: () => number } {
   const pool = new pg.Pool({ connectionString: server.url })
   pool.on('error', () => {})
@@ -108,7 +108,7 @@ async function hasNewest({ audit, written }: Reading, n: number): Promise<boolea
   return events.length === 1 && events[0]!.created_at >= created_at
 }
 
-/** How much older the newest event of an answer is than the newest acknowledged one, in milliseconds. */
+/** Age of the newest event of an answer, compared with the newest acknowledged event, in milliseconds. */
 async function readStaleness({ audit, written }: Reading): Promise<number> {
   const known = parseTimestamp(written.newest().created_at)!
   const { events } = await audit.list({ limit: 1 })

@@ -7,8 +7,8 @@ import Koa, { type Context } from 'koa'
 import { openStore } from '../support/open-store.js'
 
 /*
- * A service that records its requests with `required`: `<Postgres URL or SQLite file>`. It prints its port,
- * and each path when its handler runs. The first segment of the path says how it is answered.
+ * A service that records its requests with `required`: `<Postgres URL or SQLite file>`. Prints its port, and each
+ * path when its handler runs. The first segment of the path selects the response.
  */
 
 const HANDLERS: Readonly<Record<string, (ctx: Context) => unknown>> = {

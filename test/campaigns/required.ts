@@ -12,10 +12,11 @@ import { startProcess, until } from './shared/process.js'
 import { runLogs } from './shared/rounds.js'
 
 /*
- * Three processes on one store handle requests with `recordRequests({ required: true })`. In each round one of them is killed
- * with SIGKILL among its requests. Two other logs on the store take over what is left once the heartbeats have ended.
- * Then each request whose handler ran must have exactly one event: the outcome if it was answered, and none may be
- * of a request that was not sent. Every fifth log is on Postgres.
+ * Three processes on one store handle requests with `recordRequests({ required: true })`. In each round one of them
+ * is killed with SIGKILL during its requests. Two other logs on the store take over the remaining intents once the
+ * heartbeats have ended. Then each request whose handler ran must have exactly one event, and the event of an
+ * answered request must have its outcome. A request that was not sent must have no event. Every fifth log is on
+ * Postgres.
  */
 
 const LANES = 4
@@ -23,14 +24,14 @@ const KEEPERS = 2
 // The heartbeats of the last processes end after 20 seconds; a busy machine takes longer.
 const MAX_TAKEOVER_MS = 300_000
 
-/** What the clients of all processes know. */
+/** The knowledge of the clients of all processes. */
 interface Known {
   readonly sent: Set<string>
   readonly ran: Set<string>
   readonly answered: Map<string, number>
 }
 
-/** The status of the response; undefined if there is none. */
+/** The status of the response; `undefined` if there is none. */
 function post(port: number, target: string, agent: http.Agent): Promise<number | undefined> {
   return new Promise((resolve) => {
     const options = { agent, port, path: target, method: 'POST', host: '127.0.0.1' }
@@ -91,7 +92,7 @@ interface Figures {
   unfinished: number
 }
 
-/** Throws unless each request that ran has exactly one event, and no other has two. */
+/** Throws unless each request that ran has exactly one event, and no other request has two. */
 function checkEvents(events: readonly AuditEvent[], { sent, ran, answered }: Known): number {
   const byPath = new Map<string, AuditEvent>()
   for (const event of events) {

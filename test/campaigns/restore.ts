@@ -11,14 +11,14 @@ import type { Campaign } from './run.js'
 import { runRounds } from './shared/rounds.js'
 
 /*
- * A log is dumped, restored on a server with other transaction ids, and its name is moved there, while processes run that have
- * read it. Then they record, import, and change live events. Lists with filters and sorts must find exactly the events of the
- * table. The campaign uses pg_dump of the system.
+ * A log is dumped and restored on a server with other transaction ids, and its host name then points to that server.
+ * Processes that have read the log run during the whole time. Then they record, import, and change live events. Lists
+ * with filters and sorts must find exactly the events of the table. The campaign uses the system's pg_dump.
  */
 
 export interface RestoreRound {
   readonly events: number
-  /** Transactions of the old server, beyond those of the log. */
+  /** Number of transactions of the old server in addition to those of the log. */
   readonly age: number
   /** Imported events before and after the move. */
   readonly imported: readonly [before: number, after: number]
@@ -46,7 +46,7 @@ const importedEvent = (n: number) => ({
   attributes: { n },
 })
 
-/** A process of its own. */
+/** Opens stores that act like a separate process. */
 function openProcess(proxy: Proxy, schema: string) {
   const connectionString = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
   const { store, sealer } = createPostgresStore(
@@ -120,7 +120,7 @@ export async function runRestoreRound(
     await audit.importEvents(Array.from({ length: imported[0] }, (_, n) => importedEvent(n)))
     await sealer.settled()
     await check(old)
-    // A live event that is closed becomes a late event.
+    // Closing a live event makes it a late event.
     await live.pop()?.close()
     await check(old)
     await copy(old, fresh, schema)
@@ -163,7 +163,7 @@ export const campaign: Campaign = {
     const figures = { done: 0, events: 0 }
     const old = await startSystemPostgres()
     figures.done = await runRounds(run, restoreRounds, figures, async (round, number) => {
-      // Its transaction ids begin again.
+      // The transaction ids of this server begin again.
       const fresh = await startSystemPostgres()
       try {
         figures.events += await runRestoreRound(round, [old, fresh], `round_${number}`, copyByDump)

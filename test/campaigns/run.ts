@@ -15,7 +15,7 @@ export interface CampaignRun {
   readonly rounds: number
   /** The first round to run, to resume. */
   readonly from: number
-  /** No further round begins after this time. */
+  /** Time in seconds after which no further round begins. */
   readonly seconds?: number | undefined
   readonly store?: string | undefined
   readonly table?: string | undefined
@@ -24,7 +24,7 @@ export interface CampaignRun {
 }
 
 export interface Campaign {
-  /** The number of rounds, unless `--rounds` says otherwise. */
+  /** The default number of rounds. */
   readonly rounds: number
   /** Resolves to figures. */
   run(options: CampaignRun): Promise<object>

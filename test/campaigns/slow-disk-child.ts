@@ -21,7 +21,7 @@ export interface SlowResult {
   readonly outcomes: Readonly<Record<string, number>>
   /** Milliseconds. */
   readonly loop: { readonly p50: number; readonly p99: number; readonly max: number }
-  /** The number of each stored call, and of those in the journal. */
+  /** The numbers of the stored calls. */
   readonly stored: readonly number[]
   readonly journalled: number
 }

@@ -7,8 +7,8 @@ import { type RunShimmed, withSyncShim } from './shared/sync-shim.js'
 import type { SlowPlan, SlowResult } from './slow-disk-child.js'
 
 /*
- * Every sync takes longer than the deadline for some seconds, with each policy. What was stored is in the log once, and what
- * was journalled too. What has an unknown outcome may be there.  Needs a C compiler.
+ * For some seconds, every sync takes longer than the deadline. Tests each failure policy. Stored and journalled
+ * events must be in the log once. Events with an unknown outcome may be there. Needs a C compiler.
  */
 
 const PLANS: readonly SlowPlan[] = (['block', 'queue', 'drop'] as const).map((policy) => ({
@@ -23,7 +23,7 @@ async function runPlan(plan: SlowPlan, run: RunShimmed): Promise<SlowResult> {
   try {
     const filename = temp.file('audit.db')
     const control = temp.file('slow')
-    // The journal is on a disk that is not slow.
+    // The journal is on a fast disk.
     const args = [filename, temp.file('journal.sqlite'), control, JSON.stringify(plan)]
     const output = await run(args, { DAYBOOK_SLOW_SYNC: control })
     const result = JSON.parse(output) as SlowResult

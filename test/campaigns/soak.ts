@@ -4,9 +4,9 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 /*
- * Runs a campaign, or tests of rounds for longer than the suite does: `npm run soak -- deliveries [options of the campaign]`, or
- * `npm run soak -- <part of a file name> [--seconds n]`, such as `npm run soak -- processes/faults`. Each test takes the seconds, 600
- * by default. DAYBOOK_SEED repeats those with a seed.
+ * Runs a campaign, or tests with rounds for longer than in the suite: `npm run soak -- deliveries [options of the
+ * campaign]`, or `npm run soak -- <part of a file name> [--seconds n]`, such as `npm run soak -- processes/faults`.
+ * Each test runs for this time, by default 600 seconds. DAYBOOK_SEED repeats tests with a seed.
  */
 
 const args = process.argv.slice(2)
@@ -20,7 +20,7 @@ const run = (command: readonly string[], env: NodeJS.ProcessEnv): void => {
 }
 
 if (/^[\w-]+$/.test(name) && fs.existsSync(path.join(import.meta.dirname, `${name}.ts`))) {
-  // Not a relative path, because campaigns may change the current folder.
+  // An absolute path, because campaigns may change the current folder.
   const threads = import.meta.resolve('../support/typescript-threads.js')
   run(['tsx', '--import', threads, 'test/campaigns/run.ts', ...args], {})
 } else {

@@ -8,10 +8,11 @@ import type { Campaign } from './run.js'
 import { runRounds } from './shared/rounds.js'
 
 /*
- * A synchronous standby stops confirming while calls record, the deadline of some of them passes, the primary is killed, and the
- * standby is promoted. In each round the calls, two followers and the log of the promoted server are compared: no acknowledged event
- * may be lost, doubled or missed by a follower. An event whose call was rejected, other than with OUTCOME_UNKNOWN, may only be there if
- * the log was closed before it reached the promoted server, and has warned of it. The promoted server is the primary of the next round.
+ * A synchronous standby stops confirming while calls record, and the deadline of some calls passes. Then the primary
+ * is killed, and the standby is promoted. Each round compares the calls, two followers and the log of the promoted
+ * server. No acknowledged event may be lost, doubled or missed by a follower. An event whose call was rejected, other
+ * than with OUTCOME_UNKNOWN, may only be there if the log was closed before it reached the promoted server, and has
+ * warned of this. The promoted server is the primary of the next round.
  */
 
 const LANES = 6
@@ -19,12 +20,12 @@ const DEADLINE_MS = 700
 const MAX_PAUSE_MS = 20
 
 export interface StandbyRound {
-  /** How the standby stops confirming. */
+  /** The way in which the standby stops confirming. */
   readonly stop: 'suspended' | 'crashed' | 'slow'
   /** Milliseconds of load before that, and from then until the primary is killed. */
   readonly before: number
   readonly without: number
-  /** Whether processes know both servers, or the primary only. */
+  /** True if processes know both servers, false if they know only the primary. */
   readonly knowsBoth: boolean
 }
 
@@ -39,12 +40,15 @@ export const standbyRounds: fc.Arbitrary<StandbyRound> = fc.record({
 export interface StandbyFigures {
   acknowledged: number
   unknown: number
-  /** Of those with an unknown outcome. */
+  /** Number of stored events with an unknown outcome. */
   unknownAndKept: number
   rejected: number
-  /** Of those: the log was closed before it reached the promoted server, and has warned that they may be kept. */
+  /**
+   * Number of stored events whose log was closed before it reached the promoted server, and has warned that they may
+   * be stored.
+   */
   rejectedAndKept: number
-  /** Events without an acknowledgement that a follower got, and that the promoted server lacks. */
+  /** Number of unacknowledged events that a follower got, but the promoted server lacks. */
   followedAndLost: number
 }
 
@@ -99,7 +103,7 @@ function follow(audit: AuditLog, query: string) {
   }
 }
 
-/** Closes the log; resolves to the number of events of rejected calls that it warns of. */
+/** Closes the log. Resolves to the number of events in its warning about rejected calls. */
 async function closeWarned(audit: AuditLog): Promise<number> {
   let warned = 0
   const onWarning = ({ message }: Error): void => {
@@ -115,7 +119,7 @@ async function closeWarned(audit: AuditLog): Promise<number> {
   return warned
 }
 
-/** Stops the confirmations of the standby; returns a function that lets it go on, up to the promotion. */
+/** Stops the confirmations of the standby. Returns a function that resumes them before the promotion. */
 async function stopConfirming(
   standby: OwnServer,
   how: StandbyRound['stop'],
@@ -178,7 +182,7 @@ export async function runStandbyRound(
   await standby.promote()
   await delay(knowsBoth ? before : 0)
   await calls.end()
-  // Its transaction removes what rejected calls have left.
+  // The transaction of this call removes events of rejected calls.
   if (knowsBoth) while (!(await writing.recordCustom('end').catch(() => undefined)));
   const warned = await closeWarned(writing)
 
@@ -218,7 +222,7 @@ export async function runStandbyRound(
       throw new Error('a follower got an acknowledged event that is lost')
     figures.followedAndLost += extra.length
     const got = follower.keys.filter((key) => there.has(key))
-    // Those that know the primary only have the first events.
+    // Followers that know only the primary have the first events.
     const expected = knowsBoth ? keys : keys.slice(0, got.length)
     if (got.join() !== expected.join())
       throw new Error(`a follower got ${got.length} of ${keys.length} events, or in another order`)

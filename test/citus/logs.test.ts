@@ -9,7 +9,7 @@ const schemas = citusSchemas(url, '')
 const PREFIX = 'logs_'
 const KEYS = ['acme', 'beta', 'gamma', 'delta']
 
-it('logs by key are placed one by one, and read as one, also while one of them moves', async () => {
+it('each log is placed on a node, and all logs can be read together, even while a log moves', async () => {
   for (const key of KEYS) await schemas.drop(PREFIX + key)
   const logs = new AuditLogs({
     stores: postgresLogs({ connectionString: url, citus: true, schemaPrefix: PREFIX }),
@@ -19,7 +19,7 @@ it('logs by key are placed one by one, and read as one, also while one of them m
   expect(await logs.keys()).toEqual(KEYS.toSorted())
   const readPlaces = async (): Promise<ReadonlySet<string>> =>
     new Set(await Promise.all(KEYS.map((key) => schemas.nodeOf(PREFIX + key))))
-  // Citus takes turns, in which other tests place their logs too.
+  // Citus distributes schemas in turns. Other tests also place their logs.
   if ((await readPlaces()).size < nodes.length) await schemas.move(PREFIX + KEYS[1], nodes)
   expect(await readPlaces()).toEqual(new Set(nodes))
 

@@ -47,7 +47,7 @@ it('a new log is placed on a node, and the store connects to it', async () => {
   await schemas.drop(schema)
 })
 
-it('writers and followers go on while the log moves, whichever node they entered through', async () => {
+it('writers and followers on any node continue while the log moves', async () => {
   const schema = schemas.take()
   const first = openLog(schema)
   await first.recordCustom('test:begun')
@@ -76,7 +76,7 @@ it('writers and followers go on while the log moves, whichever node they entered
   await schemas.drop(schema)
 })
 
-it('a process that has read before a move finds what is imported afterwards', async () => {
+it('a process that has read the log before a move finds events that are imported afterwards', async () => {
   const schema = schemas.take()
   const writer = openLog(schema)
   const reader = openLog(schema)

@@ -13,12 +13,12 @@ const schemas = citusSchemas(url, 'partitions')
 const urlOf = (address: string): string => {
   const node = new URL(url)
   node.host = address
-  // Citus hides the node's own tables otherwise.
+  // Without this option, Citus hides the node's own tables.
   node.searchParams.set('options', '-c citus.override_table_visibility=false')
   return node.href
 }
 
-/** The first time of each partition on a server: of the tables that Citus shows, or of the node's own. */
+/** The first time of each partition on a server, from the tables that Citus shows or from the node's own tables. */
 async function partitionsOn(address: string, schema: string, ofNode: boolean): Promise<string[]> {
   const rows = await askNode(
     urlOf(address),

@@ -7,7 +7,7 @@ import { checkArguments } from './arguments/check.js'
 
 const ROUNDS = 400
 
-/** Only a process of its own ends with these. */
+/** Exit codes of signals, which only a separate process can end with. */
 const OF_SIGNALS = new Set<number>([exitCodes.hungUp[0], exitCodes.terminated[0]])
 
 it('random command lines end in order, on SQLite, on Postgres and over HTTP', async () => {

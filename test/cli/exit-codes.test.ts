@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp.js'
 import { runCli } from './run-cli.js'
 
 /*
- * The exit codes of processes, and what signals and closed pipes leave behind. golden.test.ts and feed.test.ts have the
+ * The exit codes of processes, and the state after signals and closed pipes. golden.test.ts and feed.test.ts have the
  * other exit codes.
  */
 
@@ -29,7 +29,7 @@ const daybook = (
   stdin: 'ignore' | 'pipe' = 'ignore',
 ): Child => runScript('adapters/cli/main.ts', args, { NO_COLOR: '1', ...env }, stdin)
 
-/** The response gets no further than some bytes, as over a connection that has come to a halt. */
+/** Only some bytes of the response arrive, as over a stalled connection. */
 function stall(response: http.ServerResponse): void {
   const write = response.write.bind(response) as (chunk: Buffer) => boolean
   let bytes = 0
@@ -62,14 +62,14 @@ afterAll(async () => {
 })
 
 describe('a command ends', () => {
-  it('with its code in a process of its own', async () => {
+  it('a separate process ends with the code too', async () => {
     const child = daybook(['get', log, '01a20405-0fa8-7676-ba2c-be23e865d0a6'])
     expect(await child.ended).toBe(1)
     expect(child.stderr()).toMatch(/^error: there is no event \S+\n$/)
     expect(child.stdout()).toBe('')
   })
 
-  it('with 1 if the disk takes no more', () => {
+  it('with 1 if the disk is full', () => {
     const full = fs.openSync('/dev/full', 'w')
     const main = path.join(inject('compiledFolder'), 'adapters/cli/main.js')
     const { status, stderr } = spawnSync(process.execPath, [main, 'list', log], {
@@ -84,7 +84,7 @@ describe('a command ends', () => {
     )
   })
 
-  it('with 0 and without a word if the reader of its output is gone', async () => {
+  it('with 0 and without output if the reader of its output is gone', async () => {
     const child = daybook(['export', log])
     await child.saw('"n":0')
     child.process.stdout!.destroy()
@@ -108,7 +108,7 @@ describe('a command ends', () => {
 describe('Ctrl-C during an export', () => {
   const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-  it('leaves lines that --resume goes on with', async () => {
+  it('leaves a file that --resume can continue', async () => {
     const file = temp.file('events.ndjson')
     const child = daybook(['export', server.url, '--out', file], user)
     await expect.poll(() => sizeOf(file)).toBeGreaterThan(0)
@@ -160,7 +160,7 @@ describe('an import that ends early', () => {
     ['events', eventsOf(3000), 1000, []],
     ['lines', linesOf(600), 100, ['--record']],
   ])(
-    'by Ctrl-C, of %s, says how far it came, and can be repeated',
+    'by Ctrl-C, of %s, prints its progress, and can be repeated',
     async (name, lines, least, options) => {
       const target = temp.file(`${name}.db`)
       const args = ['import', target, '-', ...options]
@@ -176,7 +176,7 @@ describe('an import that ends early', () => {
     },
   )
 
-  it('by a kill, records no line twice when it is repeated', async () => {
+  it('by a kill records no line twice after a repetition', async () => {
     const target = temp.file('killed.db')
     const args = ['import', target, '-', '--record']
     const lines = linesOf(2000)

@@ -94,7 +94,7 @@ describe('daybook export', () => {
     expect((await runCli(['count', log.file])).stdout).toBe(`${COUNT}\n`)
   })
 
-  it('keeps a file without line breaks that is no export', async () => {
+  it('keeps a file without line breaks that is not an export', async () => {
     const file = target('binary')
     fs.writeFileSync(file, 'PNG')
     for (const format of ['ndjson', 'csv'])
@@ -105,7 +105,7 @@ describe('daybook export', () => {
     expect(fs.readFileSync(file, 'utf8')).toMatch(/^created_at,/)
   })
 
-  it('refuses to replace a file, and to continue what it cannot', async () => {
+  it('refuses to replace a file, and to continue a file that it cannot continue', async () => {
     const file = target('there.ndjson')
     fs.writeFileSync(file, 'a letter\n')
     expect(await exported('-o', file)).toMatchObject({ exit: 2 })

@@ -79,7 +79,7 @@ describe('a tail of a feed', () => {
     const tail = feed.tail(parseQuery('filter[type_eq]=note'))
     let first: unknown
     const next = tail.next().then(({ value }) => (first = numberOf(value as AuditEvent)))
-    // The tail may still be opening while the first ones are recorded.
+    // The tail may still be opening while the first events are recorded.
     while (first === undefined) await note(101)
     await next
     await tail.return()
@@ -108,7 +108,7 @@ function messageOf(n: number): string {
 /** Two events, and a part of a third. */
 const CUT_OFF = messageOf(1) + messageOf(2) + messageOf(3).slice(0, -1)
 
-/** Follows a stream of these bytes, and then one of the third event. */
+/** Follows two streams. The first has these bytes, the second has the third event. */
 async function followCutOff(chunks: readonly Uint8Array[]) {
   const bodies = [chunks, [Buffer.from(messageOf(3))]]
   const cursors: unknown[] = []
@@ -147,14 +147,14 @@ describe('a stream that the server cuts off within a message', () => {
 })
 
 describe('an export of a feed', () => {
-  it('goes on after the connection broke, with the bytes of an export that did not break', async () => {
+  it('continues after the connection broke, and has the bytes of an uninterrupted export', async () => {
     await Promise.all(Array.from({ length: 2000 }, (_, n) => note(n, 'x'.repeat(6000))))
     const query = parseQuery('filter[text_start]=xxx')
     const exported = feed.export(query, { format: 'ndjson' })
     const chunks: Uint8Array[] = [(await exported.next()).value as Uint8Array]
     proxy.refuse()
     proxy.heal()
-    // Recorded after the export began, so it is no part of it.
+    // Recorded after the export began, so it is not part of the export.
     await note(2000, 'xxx')
     for await (const chunk of exported) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()

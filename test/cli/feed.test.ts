@@ -38,7 +38,7 @@ describe('a feed as the log of a command', () => {
     expect(atRoot.stdout.split('\n')).toHaveLength(3)
   })
 
-  it('is found from the address of a page, whose query restricts every command', async () => {
+  it('is found from the address of a page, and the query of the address restricts every command', async () => {
     const { audit } = server
     const app = new Koa()
       .use(basicAuth({ users: { ann: 'ann' } }))
@@ -95,7 +95,7 @@ describe('a feed as the log of a command', () => {
     await close()
   })
 
-  it('needs a user, and says how to give one', async () => {
+  it('needs a user, and explains how to set one', async () => {
     const none = await onFeed(['list'], { env: {} })
     expect(none.exit).toBe(4)
     expect(none.stderr).toContain('DAYBOOK_USER')
@@ -118,7 +118,7 @@ describe('a feed as the log of a command', () => {
     expect([half.exit, half.stdout]).toEqual([4, ''])
   })
 
-  it('ends with 3 if nothing listens, and if it is no feed', async () => {
+  it('ends with 3 if nothing listens, and if the server has no feed', async () => {
     const html = await listen((_, response) => {
       response.setHeader('content-type', 'text/html').end('<html><title>Shop</title></html>')
     })
@@ -161,7 +161,7 @@ describe('a feed as the log of a command', () => {
     await other.close()
   })
 
-  it('passes on what the server finds wrong', async () => {
+  it('passes on the errors of the server', async () => {
     const busy = await listen((_, response) => {
       response.writeHead(503, { 'content-type': 'application/vnd.api+json' })
       response.end(

@@ -10,8 +10,8 @@ import { tempDir } from '../support/temp.js'
 import { type CliOptions, runCli } from './run-cli.js'
 
 /*
- * The whole output of the commands on a log of eight events: on a terminal, in a pipe, and with --json. The expected texts are in
- * test/fixtures/cli; `npx vitest run test/cli/golden.test.ts -u` writes them anew.
+ * The whole output of the commands on a log of eight events: on a terminal, in a pipe, and with --json. The expected
+ * texts are in test/fixtures/cli; `npx vitest run test/cli/golden.test.ts -u` replaces them.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -51,7 +51,7 @@ afterAll(() => {
   temp.remove()
 })
 
-/** What differs between runs and machines. */
+/** Texts that differ between runs and machines. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   // Progress is shown after a second.
   [/\r\\e\[2K[^\r\n]*/g, ''],
@@ -86,7 +86,7 @@ async function printed(
   )
 }
 
-/** What the commands print in each mode. */
+/** The output of the commands in each mode. */
 async function sessionOf(lines: readonly (readonly string[])[]): Promise<string> {
   const parts: string[] = []
   for (const [mode, options] of Object.entries(MODES)) {

@@ -5,8 +5,9 @@ import { tempDir } from '../support/temp.js'
 import { runCli } from './run-cli.js'
 
 /*
- * Records of real systems, imported, listed and exported by the command line. DuckDB counts the events of each type in the exported
- * files, and they must be the counts of the log. The whole logs are not part of this project: DAYBOOK_TEST_DATA names their folder.
+ * Records of real systems, imported, listed and exported by the command line. DuckDB counts the events of each type
+ * in the exported files, and the results must be the counts of the log. The complete logs are not part of this
+ * project: DAYBOOK_TEST_DATA names their folder.
  */
 
 const root = path.resolve(import.meta.dirname, '../..')

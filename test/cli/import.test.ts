@@ -32,7 +32,7 @@ const counted = async (...args: readonly string[]): Promise<number> =>
   Number((await runCli(['count', log, ...args])).stdout)
 
 describe('daybook import of whole events', () => {
-  it('reads ndjson, ndjson.gz and parquet, and skips what is there', async () => {
+  it('reads ndjson, ndjson.gz and parquet, and skips events that are stored', async () => {
     await imported(CLOUD_TRAIL, '--preset', 'cloudtrail')
     const { stdout: exported } = await runCli(['export', log])
     const parquet = temp.file('events.parquet')
@@ -48,7 +48,7 @@ describe('daybook import of whole events', () => {
     }
   })
 
-  it('names the line that is no event, and keeps those before it', async () => {
+  it('names the line that is not an event, and keeps the events before it', async () => {
     const file = lines('wrong.ndjson', '{"id":1}\n')
     expect(await imported(file)).toMatchObject({
       exit: 1,
@@ -99,7 +99,7 @@ describe('daybook import of other records', () => {
     const { exit, stdout } = await imported(fileOf(name), '--preset', name, '--json')
     const records = recordsOf(name)
     expect(exit).toBe(0)
-    // Its Keywords are bits in an integer of 64 bits, which no double prints.
+    // The Keywords of Windows records are integers of 64 bits, which no double prints.
     const altered = name === 'windows' ? 170 : 0
     expect(JSON.parse(stdout)).toMatchObject({ recorded: records.length, altered, undated: 0 })
     const { eventOf } = presets.find((preset) => preset.name === name)!
@@ -113,7 +113,7 @@ describe('daybook import of other records', () => {
     expect(Object.fromEntries(values.map(({ value, count }) => [value, count]))).toEqual(types)
   })
 
-  it('records a record of a preset once, wherever it is', async () => {
+  it('records a record of a preset once, also from different files', async () => {
     await imported(fileOf('papertrail'), '--preset', 'papertrail', '--limit', '50')
     const all = recordsOf('papertrail').toReversed()
     const file = lines('reversed', all.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -147,7 +147,7 @@ describe('daybook import of other records', () => {
         ...{ auditID: '11111111-2222-4333-8444-555555555555', verb, user: { username: 'ann' } },
       })),
     ],
-  ])('keeps both records of %s that have one id', async (preset, rows) => {
+  ])('keeps both records of %s with the same id', async (preset, rows) => {
     const file = lines('rows', rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     const first = await imported(file, '--preset', preset)
     expect([first.exit, first.stdout]).toEqual([0, expect.stringMatching(/: 2 events\b/)])
@@ -156,7 +156,7 @@ describe('daybook import of other records', () => {
     expect(await counted()).toBe(2)
   })
 
-  it('records equal lines of one file and of two, and those of a file once', async () => {
+  it('records equal lines of a file and of two files, and each line of a file once', async () => {
     const content = '{"n":1}\n{"n":2}\n{"n":1}\n'
     const files = [lines('mon', content), lines('tue', content)]
     const first = await imported('--record', ...files, '--json')

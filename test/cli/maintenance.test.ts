@@ -9,7 +9,7 @@ import { type FileLog, openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
 
 let log: FileLog
-/** For a group of tests: each has a log of three events. */
+/** Gives each test of a group a log with three events. */
 function useLog(): void {
   beforeEach(async () => {
     log = openFileLog()
@@ -20,7 +20,7 @@ function useLog(): void {
   afterEach(() => log.close())
 }
 
-/** Makes the log one of version 1, which has no blocks. */
+/** Converts the log to version 1, which has no blocks. */
 function makeOlder(file: string): void {
   const database = new Database(file)
   database.exec(
@@ -82,7 +82,7 @@ describe('daybook migrate', () => {
     const other = new URL(url)
     other.username = role
     const denied = await runCli(['doctor', other.href])
-    // It may read the version, and no events.
+    // The role may read the version, but no events.
     await pool.query(`GRANT USAGE ON SCHEMA daybook TO ${role}`)
     await pool.query(`GRANT SELECT ON daybook.schema_version TO ${role}`)
     const partly = await runCli(['doctor', other.href])
@@ -105,7 +105,7 @@ describe('daybook migrate', () => {
 describe('daybook verify and rebuild', () => {
   useLog()
 
-  it('find damage, and say what depends on it', async () => {
+  it('find damage, and list the affected answers', async () => {
     const sound = await runCli(['verify', log.file])
     expect(sound.stdout).toMatch(/^3 events and \d+ segments of the index read: no damage\n$/)
     expect(sound.exit).toBe(0)
@@ -139,7 +139,7 @@ describe('daybook verify and rebuild', () => {
 
 describe('an address of Postgres', () => {
   it.each(['postgres://[', 'postgresql://a:b@localhost/%', 'postgres://localhost:99999/x'])(
-    'is refused if it is none: %s',
+    'is refused if it is not a connection string: %s',
     async (address) => {
       expect(await runCli(['subscriptions', 'list', address])).toEqual({
         exit: 2,
@@ -149,7 +149,7 @@ describe('an address of Postgres', () => {
     },
   )
 
-  it('is refused with the reason if one of several hosts is none', async () => {
+  it('is refused with the reason if one of several hosts is not valid', async () => {
     expect(await runCli(['list', 'postgres://a:b@127.0.0.1:1,:2/x'])).toEqual({
       exit: 2,
       stdout: '',
@@ -165,7 +165,7 @@ describe('an address of Postgres', () => {
   })
 
   it.each(['postgres://a%z:b@127.0.0.1:1/x', 'postgres://ann@/x?host=/none'])(
-    'is read as the driver reads it: %s',
+    'is parsed as the driver parses it: %s',
     async (address) => {
       expect((await runCli(['list', address])).exit).toBe(3)
     },
@@ -215,7 +215,7 @@ describe('daybook doctor', () => {
   })
 })
 
-it('daybook doctor says which file cannot be read', async () => {
+it('daybook doctor names the unreadable file', async () => {
   const { file, close } = openFileLog()
   onTestFinished(close)
   // The user of the tests may be one who reads every file.
@@ -280,7 +280,7 @@ describe('daybook clean', () => {
     expect((await runCli(['clean', log.file])).exit).toBe(2)
   })
 
-  it('waits while the clock is far from the log, unless it is accepted', async () => {
+  it('waits while the clock is far from the newest event, unless the clock is accepted', async () => {
     const file = log.temp.file('quiet.db')
     const store = sqliteStore({ filename: file, clock: manualClock('2026-01-01') })
     await using audit: AuditLog = new AuditLog({ store, types: {} })

@@ -8,7 +8,7 @@ import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
 import service, { config } from './workflow-config.js'
 
-/* The commands print the same for the same events, wherever the log is. */
+/* The commands print the same for the same events on every kind of log. */
 
 const temp = tempDir()
 const file = temp.file('audit.db')
@@ -106,7 +106,7 @@ describe('on SQLite, Postgres and over HTTP', () => {
     for (const other of others) expect(other).toEqual(first)
   })
 
-  it('end in the same way for what is wrong', async () => {
+  it('end in the same way for a wrong input', async () => {
     for (const args of [['filter[created_at_gt]=noon'], ['filter[type_eqq]=a'], ['--limit', '0']]) {
       const [first, ...others] = await resultsOf('list', args)
       expect(first!.exit).toBe(2)

@@ -6,7 +6,7 @@ import { runProgram } from '../../adapters/cli/program.js'
 import { type FileLog, openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
 
-/* What the commands that read do beyond the output that golden.test.ts has. */
+/* Behaviour of the reading commands, beyond the output in golden.test.ts. */
 
 let log: FileLog
 beforeAll(async () => {
@@ -35,14 +35,14 @@ describe('daybook list', () => {
     expect((await runCli(['list', '--fields', 'name'], { env })).stdout).toBe('shop\nblog\n\n\n')
   })
 
-  it('takes an empty variable as none', async () => {
+  it('takes an empty variable as not set', async () => {
     const env = { DAYBOOK_LOG: '', DAYBOOK_CONFIG: '' }
     const { exit, stdout } = await runCli(['list', log.file, '--fields', 'name'], { env })
     expect([exit, stdout]).toEqual([0, 'shop\nblog\n\n\n'])
     expect((await runCli(['list'], { env })).stderr).toContain('list needs a log')
   })
 
-  it('shortens what it repeats', async () => {
+  it('shortens the input that it repeats', async () => {
     const { stderr } = await runCli(['list', log.file, '--json', 'x'.repeat(100_000)])
     expect(stderr.length).toBeLessThan(1200)
     expect(JSON.parse(stderr)).toMatchObject({ error: { exit: 'usage' } })
@@ -55,7 +55,7 @@ describe('daybook list', () => {
   })
 })
 
-it('daybook get shows characters that change the direction of text by their code', async () => {
+it('daybook get shows the code of characters that change the direction of text', async () => {
   const { events } = await log.audit.list('filter[type_eq]=error:step:action')
   const options = { terminal: { columns: 80 }, env: { NO_COLOR: '1' } }
   const { stdout } = await runCli(['get', log.file, events[0]!.id], options)

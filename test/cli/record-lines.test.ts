@@ -208,13 +208,13 @@ describe('the form of a file', () => {
     expect(await importContent(content)).toEqual({ ...CLEAN, recorded: records })
   })
 
-  it('may not be gzip that is cut off after a byte', async () => {
+  it('must not be gzip that is cut off after a byte', async () => {
     await expect(importContent(gzipSync('{}').subarray(0, 1))).rejects.toThrow(
       /log\.ndjson: the compressed data is cut off or damaged: unexpected end of file$/,
     )
   })
 
-  it('may be zstd, where Node reads it', async () => {
+  it('may be zstd if Node supports it', async () => {
     const importing = importContent(zstdFrame('{"n":1}'))
     if ('createZstdDecompress' in zlib) expect((await importing).recorded).toBe(1)
     else await expect(importing).rejects.toThrow(/^\S+log\.ndjson: zstd is read by Node\.js 22\.15/)
@@ -231,13 +231,13 @@ describe('the form of a file', () => {
     )
   })
 
-  it('may not be UTF-16 that is cut off', async () => {
+  it('must not be UTF-16 that is cut off', async () => {
     const importing = importContent(Buffer.concat([Buffer.of(0xff, 0xfe), little.subarray(0, -1)]))
     await expect(importing).rejects.toThrow(/, 1 events recorded: the UTF-16 text is damaged$/)
   })
 })
 
-describe('records that are not on lines of their own', () => {
+describe('records that are not one on each line', () => {
   const ABC = [{ n: 'a' }, { n: 'b]}",\\' }, { n: { deep: ['c', { value: [1] }] } }]
   const [compact, pretty] = [JSON.stringify(ABC), JSON.stringify(ABC, null, 2)]
   const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: ABC }
@@ -251,7 +251,7 @@ describe('records that are not on lines of their own', () => {
       'a list with a record on each line',
       `[\n${ABC.map((one) => `${JSON.stringify(one)},\n`).join('')}]`,
     ],
-    ['lists one after the other', `[[${compact.slice(1, 10)}]],[${compact.slice(11)}`],
+    ['several lists', `[[${compact.slice(1, 10)}]],[${compact.slice(11)}`],
     ['Records', `{"Records":${compact}}`],
     [
       'Records after Records',
@@ -273,7 +273,7 @@ describe('records that are not on lines of their own', () => {
     ],
     ['a list of objects that hold records', JSON.stringify([{ Records: ABC }, { value: [] }])],
     ['records over many lines', ABC.map((one) => JSON.stringify(one, null, 2)).join('\n')],
-    ['records one after the other', ABC.map((one) => JSON.stringify(one)).join('')],
+    ['several records', ABC.map((one) => JSON.stringify(one)).join('')],
   ])('are read from %s', async (_, content) => {
     expect(await importContent(content)).toEqual({ ...CLEAN, recorded: 3 })
     expect(await importedAttributes()).toEqual(ABC)
@@ -283,7 +283,7 @@ describe('records that are not on lines of their own', () => {
     ['an order with items', { items: [{ sku: 1 }], order: 7 }],
     ['items without a kind', { items: [{ sku: 1 }] }],
     ['a value with another member', { value: [{ a: 1 }], sensor: 't' }],
-    ['a value that is no list of records', { value: [1, 2] }],
+    ['a value that is not a list of records', { value: [1, 2] }],
     ['two lists', { value: [{ a: 1 }], Records: [{ b: 1 }] }],
   ])('are not taken from %s', async (_, record) => {
     for (const content of [line(record), JSON.stringify(record, null, 2)])
@@ -326,7 +326,7 @@ describe('records that are not on lines of their own', () => {
     }
   })
 
-  it('may be in a list that is not known, which is noted', async () => {
+  it('in a list of an unknown kind cause a note', async () => {
     const data = [{ n: 1 }, { n: 2 }]
     const reason =
       'the only record of the file has a list in data, whose elements are not recorded one by one'
@@ -366,7 +366,7 @@ describe('lines', () => {
     expect(await importedAttributes()).toEqual([{ n: 1 }, { n: 4 }])
   })
 
-  it('that are numbers are no objects, however long', async () => {
+  it('that are numbers are not objects, however long', async () => {
     const { problems } = await importContent('7\n9007199254740993\n[9007199254740993]\n')
     expect(problems.map(({ reason }) => reason)).toEqual(Array(3).fill('not a JSON object'))
   })
@@ -503,7 +503,7 @@ describe('fields', () => {
   })
 })
 
-it('a field occurred_at that is the time has the form of times', async () => {
+it('a field occurred_at that is the option for the time gets the format of times', async () => {
   await importContent(line({ occurred_at: '2024-07-01T12:00+02:00' }), { time: 'occurred_at' })
   expect(await importedAttributes()).toEqual([{ occurred_at: '2024-07-01T10:00:00.000000Z' }])
 })
@@ -555,7 +555,7 @@ describe('times of records', () => {
     expect(await shown()).toEqual(order)
   })
 
-  it('that other events have are followed by the next free microsecond', async () => {
+  it('that other events have are replaced by the next free microsecond', async () => {
     const micros = (n: number): string => line({ at: `2024-03-01T10:00:00.00000${n}Z`, n })
     const times = [0, 0, 1, 1, 0, 4, 2]
     await importAll([times.map(micros).join('')])
@@ -566,7 +566,7 @@ describe('times of records', () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(times.length)
   })
 
-  it('that are none, in the future or before 1970 are counted, and created_at is that of the import', async () => {
+  it('that are missing, in the future or before 1970 are counted, and created_at is the time of the import', async () => {
     const start = new Date().toISOString()
     const content = [
       ...[at(1, 1), line({ n: 2 }), line({ at: 'soon', n: 3 })],
@@ -580,7 +580,7 @@ describe('times of records', () => {
     expect(others.every(({ created_at }) => created_at > start)).toBe(true)
   })
 
-  it('stay in occurred_at where the log has other events, unless the user wants them', async () => {
+  it('stay in occurred_at if the log has other events, unless an option changes this', async () => {
     await audit.recordCustom('deploy:note')
     const start = (await recorded())[0]!.created_at
     expect(await importAll([at(1, 1)])).toEqual([{ ...ALL, recorded: 1, dated: 0 }])
@@ -593,7 +593,7 @@ describe('times of records', () => {
     expect(await importAll([at(2, 2)])).toEqual([{ ...ALL, recorded: 0, dated: 0, repeated: 1 }])
   })
 
-  it('are free again after another process has taken them', async () => {
+  it('are replaced if another process has used them', async () => {
     const times = await createOwnTimes(audit)
     const other = await createOwnTimes(audit)
     for (const [one, key] of [
@@ -617,7 +617,7 @@ describe('times of records', () => {
     ])
   })
 
-  it('go with what recordCustom would record', async () => {
+  it('belong to the events that recordCustom would record', async () => {
     const data = {
       at: '2024-03-01T10:00:01Z',
       id: 7,

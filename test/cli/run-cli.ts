@@ -4,14 +4,14 @@ import { runProgram } from '../../adapters/cli/program.js'
 import type { Output, Terminal } from '../../adapters/cli/terminal/terminal.js'
 
 export interface CliOptions {
-  /** Whether the streams are terminals, and how wide they are. */
+  /** Width of the terminal; missing if the streams are not a terminal. */
   readonly terminal?: { readonly columns: number }
   readonly env?: Terminal['env']
   readonly signal?: AbortSignal
   readonly stdin?: string
   /** Press Ctrl-C once this many lines were printed. */
   readonly interruptAfter?: number
-  /** Called with what the command prints, when it prints it. */
+  /** Called with each output on stdout. */
   readonly onStdout?: (text: string) => void
 }
 

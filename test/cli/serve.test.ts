@@ -88,7 +88,7 @@ describe('the address', () => {
     const again = await send(serving.address)
     expect([again.status, again.headers['set-cookie']]).toEqual([403, undefined])
     expect(again.body).toContain('this address was used already, and works once')
-    // A browser that has the cookie may open it again.
+    // A browser with the cookie may open the address again.
     expect((await send(serving.address, { headers: { cookie } })).headers.location).toBe('/audit')
     expect(await eventsOf(serving.address, cookie)).toHaveLength(3)
     const page = await send(`${serving.origin}/audit`, { headers: { cookie } })
@@ -128,7 +128,7 @@ describe('the address', () => {
     expect(await statusOf({ ...framed, 'sec-fetch-site': 'same-site' })).toBe(403)
   })
 
-  it('leads on from a link of another site, for which browsers send no cookie', async () => {
+  it('answers a link on another site with a page that links to itself, because browsers send no cookie', async () => {
     const opened = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'navigate',
@@ -265,7 +265,7 @@ const contentsOf = (folder: string) =>
       return { name, mtimeMs, mode, bytes: fs.readFileSync(path.join(folder, name)) }
     })
 
-/** The command in a process of its own, which has temporary files in `folder`. */
+/** The command in a separate process, with its temporary files in `folder`. */
 async function startChild(args: readonly string[], folder: string) {
   const child: Child = runScript('adapters/cli/main.ts', ['serve', ...args], { TMPDIR: folder })
   onTestFinished(async () => {
@@ -408,7 +408,7 @@ describe('archive files', () => {
     expect(ended).toEqual({ exit: 130, stdout: '', stderr: '' })
   })
 
-  it('leave no temporary database, whatever ends the process', async () => {
+  it('leave no temporary database, whatever the end of the process', async () => {
     const folder = tempDir()
     onTestFinished(() => folder.remove())
     const killed = await startChild(files, folder.dir)
@@ -418,7 +418,7 @@ describe('archive files', () => {
       expect(fs.statSync(folder.file(name)).mode & 0o777).toBe(0o700)
     await killed.child.kill('SIGKILL')
     expect(fs.readdirSync(folder.dir)).toHaveLength(2)
-    // The next start removes the folder of the process that was killed, and not that of the one that runs.
+    // The next start removes the folder of the killed process, and keeps the folder of the running one.
     const next = await startChild(files, folder.dir)
     expect(fs.readdirSync(folder.dir)).toHaveLength(2)
     expect(await eventsOf(other.address, other.cookie)).toHaveLength(2)

@@ -7,7 +7,7 @@ export interface Answer {
   readonly body: string
 }
 
-/** Sends a request with exactly these headers; `Host` is that of the address unless they have one. */
+/** Sends a request with exactly these headers. Without a header `Host`, the host of the address is used. */
 export function send(url: string, options: http.RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = http.request(url, { agent: false, ...options }, (response) => {
@@ -22,7 +22,7 @@ export function send(url: string, options: http.RequestOptions = {}): Promise<An
   })
 }
 
-/** Uses the printed address; resolves to the `Cookie` header of a browser that has opened it. */
+/** Opens the printed address. Resolves to the `Cookie` header of a browser that has opened it. */
 export async function signIn(address: string): Promise<string> {
   const { status, headers } = await send(address)
   if (status !== 303) throw new Error(`the address answers with ${status}`)
@@ -41,14 +41,14 @@ export async function eventsOf(
 }
 
 export interface Serving {
-  /** What was printed. */
+  /** The printed address. */
   readonly address: string
   readonly origin: string
   /** Presses Ctrl-C. */
   end(): Promise<CliResult>
 }
 
-/** Runs `daybook serve` in this process; resolves once it has printed the address. */
+/** Runs `daybook serve` in this process. Resolves once it has printed the address. */
 export async function startServing(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

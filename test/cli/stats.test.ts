@@ -70,7 +70,7 @@ describe.each(eachStore.filter(([name]) => name !== 'memory'))(
       return JSON.parse(stdout) as LogFigures
     }
 
-    it('tells the figures of the log', async () => {
+    it('prints the figures of the log', async () => {
       const figures = await figuresOf(log)
       const { events } = await audit.list('limit=1000')
       expect(figures.events).toEqual({
@@ -92,7 +92,7 @@ describe.each(eachStore.filter(([name]) => name !== 'memory'))(
       expect(figures.subscriptions).toMatchObject([{ name: 'all', state: 'unowned', parked: 0 }])
     })
 
-    it('tells the same over HTTP, but for what a feed does not tell', async () => {
+    it('prints the same over HTTP, except figures that a feed lacks', async () => {
       const inStore = await figuresOf(log)
       const unknown = { disk: null, index: null, cleaning: null }
       expect(await figuresOf(feedOf('ann'))).toEqual({ ...inStore, ...unknown, kind: 'http' })

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp.js'
 import { type CliResult, runCli } from './run-cli.js'
 import service, { accepted, config } from './workflow-config.js'
 
-/** A service with two subscriptions, of which one has two parked events. Nothing is delivered on its own. */
+/** A service with two subscriptions, one of them with two parked events. Nothing is delivered in the background. */
 interface Service {
   readonly audit: AuditLog
   readonly log: string
@@ -73,7 +73,7 @@ describe('daybook subscriptions', () => {
     await both('parked', 'search-errors', '--limit', '1', '--json')
   })
 
-  it('pause, resume and replay change it and print it, in the store and over the feed', async () => {
+  it('pause, resume and replay change the subscription and print it, in the store and over the feed', async () => {
     const state = ({ stdout }: CliResult): unknown => stdout.split('\t')[2]
     expect(state(await run('pause', 'search-errors', '--by', 'ann'))).toBe('paused')
     const resumed = await runCli(['subscriptions', 'resume', server.feed, 'search-errors'])

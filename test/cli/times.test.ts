@@ -5,7 +5,7 @@ import { parseQuery } from '../../src/filter/parse.js'
 import { type FileLog, openFileLog } from './logs.js'
 import { runCli } from './run-cli.js'
 
-/* In a zone that is 5 hours behind UTC in winter, and 4 in summer. */
+/* The tests run in a zone that is 5 hours behind UTC in winter, and 4 in summer. */
 beforeAll(() => vi.stubEnv('TZ', 'America/New_York'))
 afterAll(() => vi.unstubAllEnvs())
 
@@ -13,7 +13,7 @@ const NOW = parseTimestamp('2026-11-24T02:00:00Z')!
 
 describe('a time', () => {
   it.each([
-    // It is still the evening of the 23rd there.
+    // In this zone the local date is still the 23rd.
     ['now', '2026-11-24T02:00:00', '2026-11-24T02:00:00'],
     ['today', '2026-11-23T05:00:00', '2026-11-24T00:00:00'],
     ['yesterday', '2026-11-22T05:00:00', '2026-11-23T00:00:00'],
@@ -63,7 +63,7 @@ describe('a time', () => {
   })
 })
 
-it('of filters, only times of created_at without a zone are of that zone', () => {
+it('only times of created_at in filters get the zone if they have none', () => {
   const { where } = parseQuery(
     [
       'filter[created_at_gteq]=2026-11-20',

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { type AuditEvent, DeliveryError } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 
-/* What a service gives to the command line with --config. */
+/* The module that a service gives to the command line with --config. */
 
-/** This file. */
+/** The path of this file. */
 export const config = fileURLToPath(import.meta.url)
 
 /** The events that the channel has accepted. */

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import pg from 'pg'
 
-/* Transactions of the host, each on a connection of its own. */
+/* Transactions of the host, each on another connection. */
 
 export interface HostTransaction<Handle extends object = object> {
   readonly handle: Handle

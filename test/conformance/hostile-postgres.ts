@@ -4,7 +4,7 @@ import { type LogSchemas, openLogSchemas } from '../support/log-schemas.js'
 import { describeStore } from './describe-store.js'
 import { createPostgresStore, hasManyQueries } from './postgres-under-test.js'
 
-/** Cases of methods whose statements depend most on settings. The release run has the others. */
+/** Cases whose statements depend most on settings. The release run has all other cases. */
 export const isInSuite = (name: string): boolean =>
   /^(?:append|get|import|list|order|sort)/.test(name)
 

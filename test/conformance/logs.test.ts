@@ -12,8 +12,8 @@ import { describeStore } from './describe-store.js'
 import { beginOnPostgres, beginOnSqlite, lockOnPostgres } from './host-transactions.js'
 
 /*
- * The store of one of many logs, which is closed whenever it is idle. Only a sample of the cases runs, as the stores
- * themselves have their own tests; `npm run soak -- conformance/logs` runs all of them.
+ * The store of one of many logs. It is closed whenever it is idle. Only a sample of the cases runs, because the
+ * stores have separate tests. `npm run soak -- conformance/logs` runs all cases.
  */
 
 /** Cases that take long on any store. */

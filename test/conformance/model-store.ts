@@ -15,7 +15,7 @@ export interface OutboxRow {
   readonly recordedAt: Microseconds
 }
 
-/** How the model behaves where stores often have bugs. A mutant changes some of it. */
+/** Behaviour of the model where stores often have bugs. A mutant changes a part of it. */
 export const correctBehavior = {
   /** Returns the store of the events. Called again for each reopened store. */
   share: (first: EventStore, _create: () => EventStore): EventStore => first,
@@ -38,7 +38,7 @@ export const correctBehavior = {
   countsOutbox: true,
   /** True if an idle store polls the outbox. */
   polls: true,
-  /** True if an append whose acknowledgement was lost finds the events it stored. */
+  /** True if a repeated append after a lost acknowledgement finds the stored events. */
   findsStored: true,
   /** True if the signal and the deadline end the wait during an outage. */
   isAbortable: true,
@@ -61,7 +61,7 @@ export interface Mutant {
   readonly mutate?: ((store: EventStore) => Partial<EventStore>) | undefined
 }
 
-/** Mutants by the bug they have, grouped by the prefix of the case names of which one must fail. */
+/** Mutants by bug, grouped by the prefix of the names of the cases. At least one of these cases must fail. */
 export type Mutants = Readonly<Record<string, Readonly<Record<string, Mutant>>>>
 
 export function withOccurredAt(draft: EventDraft, recordedAt: Microseconds): EventDraft {
@@ -83,7 +83,7 @@ export function modelStore(
     const transactions = new Map<object, OutboxRow[]>()
     let outbox: readonly OutboxRow[] = []
     let outage: Promise<void> | undefined
-    /** The method whose next acknowledgement gets lost. */
+    /** The method whose next acknowledgement is lost. */
     let lossyMethod: LosingMethod | undefined
 
     const begin = async (): Promise<HostTransaction> => {

@@ -67,10 +67,10 @@ const hiding =
     }
   }
 
-/** How often the mutant that moves events twice had events to move. */
+/** Number of times that the mutant that moves events twice had events to move. */
 let moves = 0
 
-/** Calls `onStored` as given, with a function that stores the drafts. */
+/** Replaces the function that stores the drafts, and calls `onStored` as given. */
 const storing =
   (
     append: (
@@ -590,7 +590,7 @@ const allMutants = [mutants, throttleMutants, liveMutants, countMutants, explain
   (one) => Object.entries(one),
 )
 
-/** Mutants that keep a case waiting until its time is over. */
+/** Mutants with which a case waits until its time limit. */
 const WAITING: ReadonlySet<string> = new Set([
   'makes batches visible out of order',
   'stores aborted drafts later',
@@ -616,7 +616,7 @@ for (const [topic, topicMutants] of allMutants) {
     })
 }
 
-describe.concurrent('a store that keeps its callers waiting', () => {
+describe.concurrent('a store whose calls never settle', () => {
   for (const [topic, topicMutants] of allMutants)
     for (const [bug, mutant] of mutantsOf(topicMutants, true)) breaks(topic, bug, mutant)
 

@@ -18,13 +18,13 @@ export const writesOf = (schema: string) => ({
 })
 
 export interface PostgresCaseOptions extends Pick<PostgresStoreOptions, 'partitions'> {
-  /** The store connects through the pooler at this URL, and directly where it listens. */
+  /** The store connects through the pooler at this URL, and directly for LISTEN. */
   readonly pooler?: string
 }
 
 /**
- * Each case has a log of its own, see {@link LogSchemas}. In cases that break connections, the store connects
- * through a proxy.
+ * Each case has a new log, see {@link LogSchemas}. In cases that break connections, the store connects through a
+ * proxy.
  */
 export async function createPostgresStore(
   url: string,

@@ -4,7 +4,7 @@ import type { StoreUnderTest } from 'daybook/testing'
 import { tempDir } from '../support/temp.js'
 import { beginOnSqlite } from './host-transactions.js'
 
-/** Opens each case on a file of its own. */
+/** Opens a new file for each case. */
 export async function openSqlite({ clock }: { readonly clock: Clock }): Promise<StoreUnderTest> {
   const temp = tempDir()
   const filename = temp.file('audit.db')

@@ -30,7 +30,7 @@ it.each(['parquet', 'ndjson'] as const)('the queries of the guide answer on %s',
   await audit.recordCustom('signed-in', {}, { username: 'ann' })
   await audit.cleaning.run({ rules: ['events'] })
   await audit.close()
-  // As a killed run leaves events in two files.
+  // A killed run leaves events in two files.
   const folder = `${directory}/year=2026/month=10`
   const [name] = fs.readdirSync(folder)
   fs.copyFileSync(`${folder}/${name}`, `${folder}/again-${name}`)

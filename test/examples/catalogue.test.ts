@@ -20,7 +20,7 @@ import { createWorld, type Story, type World } from './story/world.js'
 
 /* Every type of the catalogue is recorded by the part of the demo that does its work. */
 
-/** These come with subscriptions. */
+/** Types of the log that come with subscriptions. */
 const MISSING = Object.entries(workflowEventTypes)
   .filter(([, { area }]) => area === 'Events and notifications')
   .map(([type]) => type)
@@ -49,7 +49,7 @@ const STORIES: readonly (readonly [about: string, story: Story])[] = [
   ['statistics', statistics],
 ]
 
-/** Short, so that the run takes seconds. */
+/** Short times, so that the run takes seconds. */
 const timings = {
   write: 150,
   transition: 100,
@@ -98,7 +98,7 @@ it('the stories only send requests and change the surroundings', () => {
 
 it.each(STORIES)('%s', (_about, story) => story(world))
 
-it('all types but those of e-mail and notifications are recorded', async () => {
+it('all types except those of e-mail and notifications are recorded', async () => {
   const seen = await world.types()
   const missing = Object.keys(workflowEventTypes).filter((type) => !seen.has(type))
   expect(missing).toEqual(MISSING)

@@ -63,7 +63,7 @@ export async function startChange(
   return change
 }
 
-/** Starts the demo in a process of its own, without simulated users. */
+/** Starts the demo in a separate process, without simulated users. */
 export async function startDemo(
   store: string,
   env: NodeJS.ProcessEnv = {},

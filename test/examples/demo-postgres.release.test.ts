@@ -46,12 +46,12 @@ describe('two demo processes on one Postgres database', () => {
   })
 
   afterAll(async () => {
-    // SIGTERM, so that they remove their directories.
+    // Sends SIGTERM, so that they remove their directories.
     for (const child of children) await child.kill('SIGTERM')
     await database.remove()
   })
 
-  /** The types of the events about a change or step, without those of requests. */
+  /** The types of the events about a change or step, without the events of requests. */
   const history = async (query: string): Promise<unknown[]> =>
     (await eventsOf(other, `filter[request_path_null]=1&${query}`)).map(
       ({ attributes }) => attributes['type'],
@@ -70,7 +70,7 @@ describe('two demo processes on one Postgres database', () => {
     expect(listOf(await send(one, '/api/settings_versions')).data).toHaveLength(1)
   })
 
-  it('each process sees at once what the other has written', async () => {
+  it('each process sees at once the events of the other', async () => {
     for (const [n, [here, there]] of [
       [one, other],
       [other, one],
@@ -94,7 +94,7 @@ describe('two demo processes on one Postgres database', () => {
     }
   })
 
-  it('creates one of two projects with the same code that are sent at the same time', async () => {
+  it('creates only one of two projects with the same code from concurrent requests', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => n).flatMap((n) =>
         [one, other].map(async (url) => {

@@ -107,7 +107,7 @@ describe('the demo service', () => {
     expect(await types('')).toEqual(['info:database_cluster:registered'])
   })
 
-  it('lets everybody see subscriptions, and all but readers change them', async () => {
+  it('lets all users see subscriptions, and all except readers change them', async () => {
     const rights = async (user: string): Promise<Record<string, boolean>> => {
       const { attributes } = resourceOf(await send(url, '/api/subscriptions/me', { user }))
       return attributes['may'] as Record<string, boolean>
@@ -125,7 +125,7 @@ describe('the demo service', () => {
     expect((await send(url, '/api/notification_channels', { user: 'eve' })).status).toBe(200)
   })
 
-  it('lets users make webhooks that lead to public addresses', async () => {
+  it('lets users create webhooks to public addresses', async () => {
     const path = '/api/notification_channels'
     const webhook = (address: string) =>
       post(
@@ -413,7 +413,7 @@ describe('the cleaning rules of the demo', () => {
     await documents.close()
     const log = new AuditLog({ store: sqliteStore({ filename }), types: {} })
     await log.importEvents(
-      // The newest one shows that the clock is right.
+      // The newest event shows that the clock is right.
       [91, 89, 0].map((days) => ({
         id: `00000000-0000-4000-8000-0000000000${String(days).padStart(2, '0')}`,
         created_at: daysAgo(days).toISOString().replace('Z', '000Z'),
@@ -504,7 +504,7 @@ describe('the demo process', () => {
       await second.child.kill('SIGTERM')
       expect(await second.child.ended).toBe(0)
     } finally {
-      // SIGTERM, so that they remove their directories.
+      // Sends SIGTERM, so that they remove their directories.
       for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
@@ -570,7 +570,7 @@ describe('the demo process', () => {
         `filter[type_eq]=error:template_version:fetch&filter[template_version_id_eq]=${stopped}`,
       )
     } finally {
-      // SIGTERM, so that they remove their directories.
+      // Sends SIGTERM, so that they remove their directories.
       for (const child of children) await child.kill('SIGTERM')
       temp.remove()
     }
@@ -593,7 +593,7 @@ describe('the demo process', () => {
     expect(() => read(text)).toThrow(message)
   })
 
-  it('refuses a port that is in use, and says what to do', async () => {
+  it('refuses a used port, and explains the remedy', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     try {

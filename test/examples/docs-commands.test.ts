@@ -13,8 +13,8 @@ import { listOf } from '../support/http.js'
 import { tempDir } from '../support/temp.js'
 
 /*
- * Runs the shell commands and scripts of the documentation as they stand, except for the port and the
- * file, against one demo. Commands of npm, which install and start things, are only checked.
+ * Runs the shell commands and scripts of the documentation against one demo. Only the port and the file differ.
+ * Commands of npm, which install and start programs, are only checked.
  */
 type Check = (output: string) => void
 
@@ -46,7 +46,7 @@ const listsTheRequest =
       ],
     })
 
-/** What each block prints, by page and in its order. Pages run in the order of this table. */
+/** The expected output of each block, by page and in its order. Pages run in the order of this table. */
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'README.md': [makesProject('shop'), listsTheRequest('shop', 'Web shop')],
   'docs/guide/tour.md': [
@@ -226,7 +226,7 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
     return stdout.replaceAll('\r\n', '\n')
   }
 
-  /** What counts print when they are complete: on a busy machine, they may end after two seconds. */
+  /** The output of complete counts. On a busy machine, counts may end after two seconds. */
   async function runCounts(code: string): Promise<string> {
     for (;;) {
       const output = await runBlock(code)
@@ -236,7 +236,7 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
     }
   }
 
-  /** What a stream prints until it has sent a change that is made meanwhile. */
+  /** The output of a stream until it has sent a change that is made during the stream. */
   async function runStream(code: string): Promise<string> {
     const stream = startCommand('bash', ['--norc', '-c', `exec ${atDemo(code)}`])
     try {
@@ -248,7 +248,7 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
     }
   }
 
-  /** By parts of the commands. */
+  /** Runners by parts of the commands. */
   const runners = [
     ['/stream', runStream],
     ['/counts?', runCounts],
@@ -268,7 +268,7 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
     temp.remove()
   })
 
-  it('find a demo that listens where it says', () => {
+  it('run against a demo on its documented port', () => {
     expect(demo.stdout()).toMatch(new RegExp(`^workflow service at ${url}\n`))
   })
 

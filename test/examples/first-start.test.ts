@@ -14,7 +14,7 @@ import { tempDir } from '../support/temp.js'
 
 const MAIN = 'examples/workflow-service/main.ts'
 
-/** What the README says that the first start prints. */
+/** The output of the first start according to the README. */
 const README = docPages.find(({ file }) => file === 'README.md')!
 const printed = blocksOf(README, 'text').find(({ code }) =>
   code.includes('workflow service at'),
@@ -77,7 +77,7 @@ const first = (code: string): string =>
   `${process.env['NODE_OPTIONS'] ?? ''} --import=data:text/javascript,${encodeURIComponent(code)}`
 
 describe('the process', () => {
-  it('prints on a terminal what the README says, the address first', async () => {
+  it('prints the output in the README on a terminal, the address first', async () => {
     const { file, remove } = tempDir()
     const demo = runScript(MAIN, [], {
       PORT: '0',

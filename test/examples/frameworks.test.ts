@@ -22,7 +22,7 @@ const examples = {
   'node:http': onNode,
 }
 
-// @hono/node-server replaces these.
+// The global classes, which @hono/node-server replaces.
 const { Request, Response } = globalThis
 afterAll(() => {
   for (const [name, value] of Object.entries({ Request, Response }))

@@ -14,7 +14,7 @@ it.each([
 })
 
 describe('the receivers of the demo', () => {
-  it('show what its subscriptions deliver', async () => {
+  it('show the deliveries of its subscriptions', async () => {
     const service = await startService({
       port: 0,
       store: { kind: 'memory' },

@@ -26,20 +26,20 @@ export interface Cluster {
   readonly proxyUrl: string
   /** Names all servers. */
   readonly hostsUrl: string
-  /** The primary, as the members of the cluster see it; `undefined` while there is none. */
+  /** The primary according to the members of the cluster; `undefined` while there is none. */
   primary(): Promise<Node | undefined>
   /** False for a server that Patroni has chosen, but not promoted yet. */
   acceptsWrites(node: Node): Promise<boolean>
   /** Resolves once all servers follow one primary, and a standby is synchronous if the mode is. */
   untilHealthy(): Promise<void>
-  /** Kills all processes of the server with SIGKILL; its Patroni goes on. */
+  /** Kills all processes of the server with SIGKILL. Its Patroni continues. */
   killPostgres(node: Node): void
-  /** Kills Patroni with SIGKILL; the server goes on. */
+  /** Kills Patroni with SIGKILL. The server continues. */
   killPatroni(node: Node): void
   startPatroni(node: Node): void
-  /** Suspends the server and its Patroni; returns a function that resumes them. */
+  /** Suspends the server and its Patroni. Returns a function that resumes them. */
   freeze(node: Node): () => void
-  /** Asks Patroni to promote a standby, and to make the primary one. */
+  /** Makes Patroni promote a standby and demote the primary. */
   switchOver(from: Node): Promise<void>
   /** Copies the logs of all processes to the folder. */
   copyLogs(to: string): void
@@ -49,7 +49,7 @@ export interface Cluster {
 
 const SERVERS = 3
 const HEALTHY_WITHIN_MS = 120_000
-/** Last lines of each Patroni that are part of the error if the cluster does not become healthy. */
+/** Number of last lines of each Patroni in the error of a cluster that does not become healthy. */
 const LOGGED_LINES = 40
 
 interface Programs {
@@ -61,7 +61,7 @@ interface Programs {
 
 const PACKAGES = 'patroni etcd-server haproxy python3-etcd postgresql'
 
-/** Throws with what to install if a program is missing. */
+/** Throws if a program is missing. The message names its package. */
 export function findPrograms(): Programs {
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/usr/bin']
   const find = (name: string): string | undefined =>
@@ -77,8 +77,8 @@ export function findPrograms(): Programs {
   return { patroni, etcd, haproxy, postgres }
 }
 
-// Ends everything in the folder when this process closes the pipe, also if it is killed. The parent of
-// the processes of a server goes last, as they may be suspended.
+// Ends everything in the folder when this process closes the pipe, also if it is killed. The parent of the processes
+// of a server comes last, because they may be suspended.
 const GUARD = `cat >/dev/null
 for file in "$CLUSTER"/*/data/postmaster.pid; do
   server=$(head -n 1 "$file") && pkill -KILL -P "$server"; kill -KILL "$server"
@@ -95,13 +95,13 @@ interface Ports {
 
 interface Member extends Node {
   readonly folder: string
-  /** Of the REST API of Patroni. */
+  /** Port of the REST API of Patroni. */
   readonly rest: number
 }
 
 const lines = (...some: readonly string[]): string => `${some.join('\n')}\n`
 
-/** YAML: JSON is a subset of it. */
+/** The configuration as YAML, of which JSON is a subset. */
 const patroniConfig = (member: Member, mode: Mode, ports: Ports, programs: Programs): string =>
   JSON.stringify({
     scope: 'daybook',
@@ -110,8 +110,8 @@ const patroniConfig = (member: Member, mode: Mode, ports: Ports, programs: Progr
       listen: `127.0.0.1:${member.rest}`,
       connect_address: `127.0.0.1:${member.rest}`,
     },
-    // Not etcd3: there a primary of Patroni 3.0.2, which Debian 12 has, takes the leader key back from the standby that has taken over
-    // (https://github.com/patroni/patroni/pull/2689).
+    // Not etcd3, because with it a primary of Patroni 3.0.2, the version of Debian 12, takes the leader key back from
+    // the standby that has taken over (https://github.com/patroni/patroni/pull/2689).
     etcd: { host: `127.0.0.1:${ports.etcd}` },
     bootstrap: {
       dcs: {
@@ -175,7 +175,7 @@ const haproxyConfig = (members: readonly Member[], port: number): string =>
     ),
   )
 
-/** What the REST API of Patroni says about a member. */
+/** The state of a member according to the REST API of Patroni. */
 interface Seen {
   readonly name: string
   readonly role: string
@@ -206,7 +206,7 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
   const guard = spawn('/bin/sh', ['-c', GUARD], {
     env: { PATH: process.env['PATH'], CLUSTER: folder },
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Not ended by Ctrl C, which ends this process.
+    // Ctrl C ends this process, and must not end these.
     detached: true,
   })
   const run = (name: string, command: string, args: readonly string[]): ChildProcess => {
@@ -265,7 +265,7 @@ export async function startCluster(mode: Mode): Promise<Cluster> {
       try {
         return ((await ask(member, 'cluster')) as { members: readonly Seen[] }).members
       } catch {
-        // Ask the next one.
+        // This member does not answer. Try the next one.
       }
     }
     return []

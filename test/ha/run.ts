@@ -34,7 +34,7 @@ const roundsOf = (faults: readonly Fault[]): fc.Arbitrary<Round> =>
 
 const WRITERS = 4
 const FOLLOWED: readonly string[] = ['', '', `filter[type_eq]=${TYPE}`]
-/** For what hangs, not for what is slow on a busy machine. */
+/** Time limit for a process that hangs. It is long, because a busy machine is slow. */
 const HANGS_AFTER_MS = 90_000
 
 interface Acknowledged {
@@ -42,15 +42,15 @@ interface Acknowledged {
   readonly lane: string
   readonly id: string
   readonly createdAt: string
-  /** By `performance.now()` of this process. */
+  /** Time by `performance.now()` of this process. */
   readonly at: number
 }
 
-/** What the processes have printed. */
+/** The output of the processes. */
 interface Heard {
   readonly kept: Acknowledged[]
   readonly rejected: { readonly key: string; readonly code: string }[]
-  /** By follower. */
+  /** Received events by follower. */
   readonly got: Map<string, string[]>
 }
 
@@ -70,7 +70,7 @@ function startChild(file: string, args: readonly string[], heard: Heard): Runnin
 const until = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
   untilHanging(what, HANGS_AFTER_MS, condition)
 
-/** Brings about the fault; returns a function that repairs what it has broken. */
+/** Causes the fault. Returns a function that repairs the damage. */
 async function inject(cluster: Cluster, fault: Fault, primary: Node): Promise<() => void> {
   switch (fault) {
     case 'kill postgres':
@@ -91,11 +91,11 @@ async function inject(cluster: Cluster, fault: Fault, primary: Node): Promise<()
 interface Begun {
   readonly number: number
   readonly fault: Fault
-  /** By `performance.now()` of this process. */
+  /** Time by `performance.now()` of this process. */
   readonly at: number
 }
 
-/** Says in which round each of the first lost events was acknowledged. */
+/** Names the rounds in which the first lost events were acknowledged. */
 function describeLost(lost: readonly Acknowledged[], begun: readonly Begun[]): void {
   for (const { lane, createdAt, at } of lost.slice(0, 20)) {
     const round = begun.findLast((one) => one.at <= at)
@@ -123,7 +123,7 @@ async function runRound(cluster: Cluster, { fault, after }: Round, kept: Acknowl
   try {
     await until('another server is the primary', async () => {
       const next = await cluster.primary()
-      // Patroni starts a killed server again if no standby is synchronous at that moment.
+      // Patroni restarts a killed server if no standby is synchronous at that moment.
       if (!next || (next.name === primary.name && fault !== 'kill postgres')) return false
       return cluster.acceptsWrites(next)
     })
@@ -144,7 +144,7 @@ interface Figures {
   acknowledged: number
   lost: number
   doubled: number
-  /** Why the run ended early. */
+  /** Reason why the run ended early. */
   failure?: string
   /** Rejected calls by code, and how many of their events are in the log. */
   rejected: Record<string, number>

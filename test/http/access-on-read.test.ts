@@ -27,7 +27,7 @@ describe('onRead', () => {
     ])
   })
 
-  it('is called for HEAD and 304 too, which reveal that the events exist', async () => {
+  it('is also called for HEAD and 304, because these reveal that the events exist', async () => {
     const { reads, server } = await started()
     const event = await server.record('ann')
     const path = `${PATH}/${event.id}`

@@ -73,7 +73,7 @@ const restricting = filter
   .map((members) => JSON.parse(JSON.stringify(members)) as typeof members)
   .filter((members) => !/"\s*"/.test(JSON.stringify(members)))
 
-/** Visible and hidden events, on more than one page: a run that checks something of each. */
+/** Visible and hidden events on more than one page, so that every check has events. */
 const EXAMPLE: [events: AuditEvent[], visible: { username_eq: string }, queries: QueryObject[]] = [
   Array.from({ length: 6 }, (_, n) => ({
     id: `00000000-0000-4000-8000-00000000000${n}`,
@@ -90,7 +90,7 @@ const EXAMPLE: [events: AuditEvent[], visible: { username_eq: string }, queries:
 
 const seen = { hidden: 0, visible: 0, listed: 0, truncated: 0, pages: 0 }
 
-it('with a visible filter, the responses are those of a log that holds only the visible events', async () => {
+it('with a visible filter, the responses equal those of a log that holds only the visible events', async () => {
   const run = async (
     events: readonly AuditEvent[],
     visible: NonNullable<QueryObject['filter']>,

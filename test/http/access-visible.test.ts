@@ -6,7 +6,7 @@ import { openStream } from '../support/server-sent.js'
 import { own, PATH, requests, startFeed, textsOf } from './access.js'
 
 describe('visible', () => {
-  it('restricts lists: invisible events do not cause a 206 either', async () => {
+  it('restricts lists, also the status 206', async () => {
     const server = await startFeed({ visible: own })
     for (let n = 0; n < 5; n++) {
       await server.record('ann', { text: `ann ${n}` })
@@ -21,7 +21,7 @@ describe('visible', () => {
     expect(textsOf(await server.send(PATH, { user: 'eve' }))).toEqual([])
   })
 
-  it('makes other events 404, with the same error as missing events', async () => {
+  it('responds 404 to other events, with the same error as for missing events', async () => {
     const server = await startFeed({ visible: own })
     const { id } = await server.record('bob')
     const missing = id.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
@@ -40,7 +40,7 @@ describe('visible', () => {
     }
   })
 
-  it('restricts changes: an event that becomes invisible is no longer followed', async () => {
+  it('restricts changes, and ends following an event that becomes invisible', async () => {
     const server = await startFeed({ visible: () => ({ tenant_eq: 'north' }) })
     const type = 'info:template_version:fetch'
     const moving = await server.audit.recordLive(type, { tenant: 'north', progress: 'a' })
@@ -88,7 +88,7 @@ describe('visible', () => {
     expect(textsOf(await server.send(PATH))).toEqual([])
   })
 
-  it('restricts the creator of an event: its Location is 404', async () => {
+  it('restricts the creator of an event, whose Location responds 404', async () => {
     const server = await startFeed({ visible: () => ({ approved_true: 1 }) })
     const created = await server.send(PATH, newEvent({ type: 'x', approved: false }))
     expect(created.status).toBe(201)
@@ -139,7 +139,7 @@ describe('visible', () => {
     expect(server.errors).toEqual([])
   })
 
-  it('matches what the other alternatives of an empty list do', async () => {
+  it('with an empty list in one alternative, matches the events of the other alternatives', async () => {
     const server = await startFeed({
       visible: () => ({ m: 'or', team_in: [], username_eq: 'ann' }),
     })
@@ -165,7 +165,10 @@ describe('visible', () => {
     ['an empty grouping', { g: { 0: {} } }],
     ['a blank value of a condition', { c: [{ a: 'username', p: 'eq', v: '' }] }],
     ['a condition without a value', { c: [{ a: 'username', p: 'eq' }] }],
-    ['a condition that seems to need none', { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] }],
+    [
+      'a condition that seems to need no value',
+      { g: [{ c: { 0: { a: ['secret'], p: 'null' } } }] },
+    ],
     ['a text', 'username_eq=ann'],
     ['null for all', null],
     ['undefined for all', undefined],
@@ -182,7 +185,7 @@ describe('visible', () => {
     ['a function', () => ({ username_eq: 'ann' })],
     ['false', false],
     ['another word than all', 'ALL'],
-  ])('fails as an error of the host if it is invalid: %s', async (_, filter) => {
+  ])('is an error of the host if it is invalid: %s', async (_, filter) => {
     const server = await startFeed({ visible: () => filter as Visible })
     const { id } = await server.record('ann', { text: 'secret' })
     for (const path of [PATH, `${PATH}/${id}`, `${PATH}/stream`]) {

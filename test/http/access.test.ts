@@ -61,7 +61,7 @@ describe('the user', () => {
     expect((await server.audit.list()).events.map(({ username }) => username)).toEqual(['zoe'])
   })
 
-  it('is looked up by the host, whose errors reach Koa', async () => {
+  it('is looked up by the host, and its errors reach Koa', async () => {
     const failure = new Error('no session')
     const server = await startFeed({
       username() {
@@ -86,7 +86,7 @@ describe('under a mount path', () => {
     expect((await send(url, `/outer${PATH}`, {})).status).toBe(200)
     expect((await send(url, `/outer${PATH}`, request)).status).toBe(201)
     expect((await audit.list()).events.map(({ type }) => type)).toEqual(['x'])
-    // The feed does not see what authentication refuses.
+    // Authentication refuses these requests before they reach the feed.
     expect((await send(url, `/outer${PATH}`, { ...request, user: 'eve' })).status).toBe(401)
     const types = (await audit.list()).events.map(({ type }) => type)
     expect(types).toEqual(['x', 'error:unmatched:create'])

@@ -18,13 +18,13 @@ export const PATH = '/api/events'
 export interface AccessServer extends TestServer {
   /** Errors that reached Koa. */
   readonly errors: unknown[]
-  /** Errors that Koa emitted, also of responses that had begun. */
+  /** Errors that Koa emitted, including errors of responses that had begun. */
   readonly emitted: unknown[]
   /** Records an event of a user. */
   record(username: string, attributes?: object): Promise<AuditEvent>
 }
 
-/** A feed with these options; it is closed at the end of the test. */
+/** A feed with these options. It is closed at the end of the test. */
 export async function startFeed(feed: AuditRoutesOptions): Promise<AccessServer> {
   const errors: unknown[] = []
   const emitted: unknown[] = []
@@ -63,7 +63,7 @@ const searched: RawRequest = {
   body: 'q=-nothing',
 }
 
-/** One request to each endpoint; some are for the event with this id. */
+/** One request to each endpoint. Requests for a single event use this id. */
 export const requests = (
   id: string,
 ): [action: EventsAction, path: string, request: RawRequest][] => [
@@ -85,7 +85,7 @@ export const requests = (
   ['create', PATH, newEvent({ type: 'x' })],
 ]
 
-/** Serves a log with its endpoints at a path; both are closed at the end of the test. */
+/** Serves a log with its endpoints at a path. Both are closed at the end of the test. */
 export async function serveMounted(
   listener: Parameters<typeof listen>[0],
   audit: AuditLog,

@@ -94,7 +94,8 @@ describe('auditPage', () => {
       expect(texts).toMatch(new RegExp(`/assets/${language}-[\\w-]{8}\\.js$`))
       expect((await served.get(script!, br)).bytes.length).toBeLessThan(40_000)
       expect((await served.get(texts!, br)).bytes.length).toBeLessThan(7000)
-      // All imports are dynamic: `import()` on first use. If the texts imported the script, it could not wait for them.
+      // All imports are dynamic: `import()` on first use. If the texts imported the script, the script could not wait
+      // for the texts.
       for (const file of scripts)
         expect((await served.get(file)).body).not.toMatch(/(?:^|;)import[^(]|from"\.\//)
     }
@@ -169,7 +170,7 @@ describe('auditPage', () => {
     expect(sheet).toContain('--accent: light-dark(#7a1fa2, #e1bee7);')
   })
 
-  it('refuses options of its look when it is mounted', async () => {
+  it('refuses wrong options of its appearance when it is mounted', async () => {
     const audit = openLog()
     expect(() => auditPage(audit, { frameAncestors: ['*'] })).toThrow('frameAncestors must list')
     expect(() => auditPage(audit, { logo: 'https://example.com/x.png' })).toThrow('logo must be')
@@ -263,7 +264,7 @@ describe('auditPage', () => {
     expect((await other.get('/audit/')).body).toContain('data-api="/elsewhere"')
   })
 
-  it('contains the paths where subscriptions are managed, if they are', async () => {
+  it('contains the paths for managing subscriptions, if there are any', async () => {
     const { get, audit } = await serve()
     const pathsIn = ({ body }: RawResponse): unknown[] => [
       /data-subscriptions="(.*)"/.exec(body)?.[1],
@@ -277,7 +278,7 @@ describe('auditPage', () => {
     ])
   })
 
-  it('contains the path where views are saved, if they are', async () => {
+  it('contains the path for saving views, if there is one', async () => {
     const { get, audit } = await serve()
     const pathIn = ({ body }: RawResponse): unknown => /data-views="(.*)"/.exec(body)?.[1]
     expect(pathIn(await get('/audit'))).toBe('')

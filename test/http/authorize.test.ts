@@ -16,7 +16,7 @@ interface Mount {
     send(path: string, request?: RawRequest): Promise<RawResponse>
   }>
   create(audit: AuditLog, options: object): unknown
-  /** The functions that are options of the mount. */
+  /** The options of the mount that are functions. */
   readonly functions: readonly string[]
 }
 

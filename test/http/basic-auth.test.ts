@@ -48,7 +48,7 @@ const REFUSED: Attempt = { status: 401, retryAfter: undefined }
 
 describe('credentials', () => {
   it.each([
-    ['as they should be', basic('ann', 'ann'), 'ann'],
+    ['in the usual form', basic('ann', 'ann'), 'ann'],
     ['with colons in the password', basic('bob', 'a:b:c'), 'bob'],
     ['in UTF-8', basic('zoë', 'pässwörd 😀'), 'zoë'],
     ['with the scheme in any case', `bAsIC ${base64('ann:ann')}`, 'ann'],
@@ -69,7 +69,7 @@ describe('credentials', () => {
     ['no colon', `Basic ${base64('ann')}`],
     ['a control character', basic('ann', 'ann\n')],
     ['a byte order mark before the name', basic('\uFEFFann', 'ann')],
-    ['bytes that are no UTF-8', `Basic ${base64(Uint8Array.of(0x61, 0x3a, 0xff))}`],
+    ['bytes that are not UTF-8', `Basic ${base64(Uint8Array.of(0x61, 0x3a, 0xff))}`],
     ['no base64', 'Basic ann:ann'],
     ['nothing after the scheme', 'Basic '],
     ['another scheme', `Bearer ${base64('ann:ann')}`],
@@ -81,7 +81,7 @@ describe('credentials', () => {
   })
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'are refused: %s, which every object has',
+    'are refused for the name of an inherited member: %s',
     async (name) => {
       const { attempt } = authentication({ users: { ann: 'ann' }, failures: false })
       const member = String(Object.prototype[name as 'toString'])
@@ -90,7 +90,7 @@ describe('credentials', () => {
     },
   )
 
-  it('are accepted of a user whose name every object has', async () => {
+  it('are accepted for a user with the name of an inherited property', async () => {
     const users = JSON.parse('{"__proto__":"secret"}') as Record<string, string>
     const { attempt } = authentication({ users })
     expect(await attempt(basic('__proto__', 'secret'))).toEqual({ username: '__proto__' })
@@ -184,7 +184,7 @@ describe('failed attempts', () => {
     expect(await attempt(basic('ann', 'ann'))).toEqual({ username: 'ann' })
   })
 
-  it('of a user are reset by a success', async () => {
+  it('of a user are counted from 0 after a success', async () => {
     const { attempt } = authentication({ users: KNOWN })
     for (let round = 0; round < 5; round++) {
       for (let n = 0; n < 9; n++) expect(await attempt(wrong('ann', n))).toEqual(REFUSED)
@@ -278,13 +278,13 @@ describe('failed attempts', () => {
     const addressOf = (n: number): string => `198.18.${n >> 8}.${n & 255}`
     const users = (_: string, password: string): boolean => password === 'right'
 
-    /** Attempts with wrong passwords for one user, each from an address of its own. */
+    /** Attempts with wrong passwords for one user, each from another address. */
     async function guess(attempt: ReturnType<typeof authentication>['attempt'], names: string[]) {
       for (const [n, name] of names.entries())
         expect(await attempt(wrong(name), addressOf(n))).toEqual(REFUSED)
     }
 
-    /** Attempts at once; resolves with what each got, and after how many seconds. */
+    /** Makes attempts at once. Resolves to the result of each, and the seconds after which it came. */
     async function atOnce(count: number, act: (n: number) => Promise<Attempt>) {
       const start = performance.now()
       const outcomes = Array.from({ length: count }, async (_, n) => {
@@ -297,7 +297,7 @@ describe('failed attempts', () => {
       return all
     }
 
-    it('are limited to 100 from any addresses; then attempts are delayed, one a second', async () => {
+    it('are limited to 100 from any addresses; further attempts are delayed to one per second', async () => {
       const { attempt } = authentication({ users })
       await guess(attempt, Array<string>(100).fill('ann'))
       const later = await atOnce(30, (n) => attempt(wrong('ann'), addressOf(100 + n)))
@@ -306,7 +306,7 @@ describe('failed attempts', () => {
       const refused = later.filter(({ status }) => status === 429)
       expect(refused).toHaveLength(20)
       for (const one of refused) expect(one).toMatchObject({ retryAfter: '11', seconds: 0 })
-      // Nobody is locked out: the right password only takes longer. Others are not affected.
+      // No user is locked out, because the right password is only delayed. Other users are not affected.
       expect(await atOnce(1, () => attempt(basic('ann', 'right')))).toEqual([
         { username: 'ann', seconds: 1 },
       ])
@@ -322,7 +322,7 @@ describe('failed attempts', () => {
       expect(elsewhere).toEqual({ username: 'ann', seconds: 1 })
     })
 
-    it('count together for spellings that a directory may treat as one', async () => {
+    it('count together for spellings that a directory may treat as the same', async () => {
       const { attempt } = authentication({ users, failures: { perUser: 2, perAccount: 3 } })
       await guess(attempt, ['ann', 'ANN', 'Ａnn'])
       const [next] = await atOnce(1, () => attempt(basic('ann', 'right'), ELSEWHERE))
@@ -332,7 +332,7 @@ describe('failed attempts', () => {
       expect((await attempt(wrong('BOB'))).status).toBe(429)
     })
 
-    it('delay what concurrent attempts reveal', async () => {
+    it('delay the results of concurrent attempts', async () => {
       const slow = async (_: string, password: string): Promise<boolean> => {
         await new Promise((resolve) => setImmediate(resolve))
         return password === 'right'
@@ -367,7 +367,7 @@ describe('failed attempts', () => {
       expect(await attempt(wrong('ann'))).toEqual(REFUSED)
     for (const { attempt } of processes)
       expect(await attempt(basic('ann', 'ann'))).toEqual({ status: 429, retryAfter: '60' })
-    // Names are no part of the keys, and long ones fit into any store.
+    // The keys do not contain names, so that keys of long names fit into any store.
     expect(await processes[0]!.attempt(wrong('n'.repeat(5000)))).toEqual(REFUSED)
     for (const key of shared.keys()) expect(key).toMatch(/^daybook-\w+[\w-]{43}$/)
   })
@@ -449,7 +449,7 @@ describe('basicAuth of daybook/koa', () => {
     expect((await send(url, '/', { user: 'bob:a:b:c' })).status).toBe(200)
   })
 
-  // What a client sends as X-Forwarded-For is in front of what the proxies add.
+  // The part of X-Forwarded-For that a client sends comes before the addresses that the proxies add.
   it.each<
     [
       string,
@@ -469,7 +469,7 @@ describe('basicAuth of daybook/koa', () => {
       (client, forged) => ({ 'x-forwarded-for': `${forged}, ${client}, 10.0.0.1` }),
     ],
     [
-      'a proxy that sets a header of its own, named by proxyIpHeader',
+      'a proxy that sets the header in proxyIpHeader',
       { proxy: true, proxyIpHeader: 'X-Real-IP', maxIpsCount: 1 },
       (client, forged) => ({ 'x-forwarded-for': forged, 'x-real-ip': client }),
     ],

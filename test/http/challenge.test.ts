@@ -17,7 +17,7 @@ function newLogs(): AuditLogs {
   return logs
 }
 
-/** What answers 401, by a path of it. */
+/** Mounts that answer 401, by a path of each. */
 const MOUNTS: Readonly<Record<string, (options: ChallengeOptions) => node.NodeListener>> = {
   '/': (options) => {
     const authenticate = node.basicAuth({ users: { ann: 'ann' }, ...options })
@@ -50,7 +50,7 @@ const CHALLENGES: readonly [ChallengeOptions, header: string | undefined, detail
     'Bearer realm="api"',
     'send credentials of the scheme Bearer',
   ],
-  // That of `challenge` takes precedence.
+  // The header of `challenge` takes precedence.
   [
     { realm: 'b', challenge: { scheme: 'x', realm: 'a\\' } },
     'x realm="a\\\\"',
@@ -87,7 +87,7 @@ it.each([
   ['challenge', { challenge: true }],
   ['challenge', { challenge: 'Bearer' }],
   ['challenge', { challenge: [] }],
-])('%s cannot be that of %o', (name, options) => {
+])('%s cannot have the challenge %o', (name, options) => {
   expect(() => readChallenge(options as ChallengeOptions)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTION',
@@ -168,7 +168,7 @@ describe('signIn of the page', () => {
     expect((await signedIn('/audit', NAVIGATION)).status).toBe(200)
   })
 
-  it('leaves a challenge that is given', async () => {
+  it('keeps a challenge that is set already', async () => {
     const get = await serve({ signIn: '/login', challenge: { scheme: 'Bearer' } })
     expect((await get('/audit')).headers['www-authenticate']).toBe('Bearer realm="Daybook"')
   })

@@ -21,7 +21,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** The subjects of the certificates of clients. */
 const received: string[] = []
-/** What the proxy was asked to connect to. */
+/** The addresses that the proxy was asked to connect to. */
 const connected: string[] = []
 
 const receiver = https.createServer(
@@ -80,7 +80,7 @@ const agentOf = <Agent extends http.Agent>(agent: Agent): Agent => {
   return agent
 }
 
-/** As a dispatcher of undici, of which channels use one method. */
+/** A dispatcher of undici. Channels use one of its methods. */
 const dispatcher = {
   async request({
     origin,
@@ -156,14 +156,14 @@ describe('the connections of a channel', () => {
     expect([received, connected]).toEqual([['daybook'], [`receiver.test:${portOf(receiver)}`]])
   })
 
-  it('are those of an agent, which keeps them', async () => {
+  it('are opened and kept by an agent', async () => {
     const channel = hook({ agent: viaProxy })
     await deliver(channel)
     await deliver(channel)
     expect([received.length, connected.length]).toEqual([2, 1])
   })
 
-  it('are those of the global agent without an option', async () => {
+  it('are opened by the global agent without an option', async () => {
     const { globalAgent } = https
     const channel = hook()
     try {
@@ -183,7 +183,7 @@ describe('the connections of a channel', () => {
     expect([received, connected]).toEqual([['daybook'], []])
   })
 
-  it('of a user do not lead into the network of the service', async () => {
+  it('of a user cannot connect to the network of the service', async () => {
     for (const options of [{ agent: viaProxy }, { dispatcher }])
       for (const host of ['127.0.0.1', '127.1', 'localhost', '[::1]', '169.254.169.254']) {
         const kind = webhookKind(options)
@@ -195,7 +195,7 @@ describe('the connections of a channel', () => {
     expect([received, connected]).toEqual([[], []])
   })
 
-  it('of a user take no proxy from the environment', async () => {
+  it('of a user ignore the proxy in the environment', async () => {
     const { globalAgent } = https
     const channel = webhookKind().open({
       config: { url: byName() },

@@ -35,7 +35,7 @@ function isSigned({ headers, body }: Received, secret: string): boolean {
   }
 }
 
-/** Expects that the kind refuses a member that a user gave. */
+/** Expects that the kind refuses a member of a user's settings. */
 async function expectRefused(
   kind: ChannelKind,
   pointer: string,
@@ -99,7 +99,7 @@ describe('the kind of webhooks', () => {
     })
   })
 
-  it('keeps members that are not given, and removes those that are null', async () => {
+  it('keeps members that are not given, and removes members that are null', async () => {
     const { url } = await receive()
     const batch = { maxEvents: 10, maxWait: { seconds: 5 } }
     const rate = { count: 2, per: { seconds: 1 } }
@@ -146,7 +146,7 @@ describe('the kind of webhooks', () => {
     await expectRefused(kind, pointer, { url, ...wrong })
   })
 
-  it('sends the format that the user chooses, with the name of the service that the host gives', async () => {
+  it('sends the format that the user chooses, with the service name of the host', async () => {
     const { url, requests } = await receive()
     const service = 'https://orders.example/audit'
     const named = webhookKind({ ...LOOPBACK, service })

@@ -45,7 +45,7 @@ it('responds 304 without a body if the client has the document', async () => {
   }
 })
 
-it('sends a list again that has become a part with the same events', async () => {
+it('sends a list again if it is incomplete now, although its events are the same', async () => {
   const path = '/api/events?filter[sorts]=n&limit=2'
   for (const n of [1, 2]) await server.audit.recordCustom('own', { n })
   const whole = await get(path)

@@ -61,7 +61,10 @@ it.each(['x', '1', 'yesterday', '2026-11-28T03:31:00Z_1'])('%j is refused', asyn
 /** Buckets of seconds that have passed since the events. */
 const EMPTY_BUCKET = /,\{"from":"[^"]+","to":"[^"]+","total":0,"levels":\{\}\}/g
 
-/** What a client can compare: all but what depends on the time of the request. The ETag is the hash of the text. */
+/**
+ * The parts of a response that equal answers share, without parts that depend on the time of the request. The ETag is
+ * the hash of the text.
+ */
 const shown = ({ status, headers, body }: RawResponse): object => {
   const {
     date: _,
@@ -74,7 +77,7 @@ const shown = ({ status, headers, body }: RawResponse): object => {
   return { status, headers: others, text }
 }
 
-/** Tokens before and after the newest event that bob sees, of the newest event, and after that. */
+/** Tokens from before bob's newest visible event, between this and the newest event, and after the newest event. */
 const probes = (visible: string, hidden: string): readonly string[] => [
   '1971-01-01T00:00:00.000000Z',
   visible,
@@ -84,7 +87,7 @@ const probes = (visible: string, hidden: string): readonly string[] => [
   '2999-01-01T00:00:00.000000Z_7_FFFFFFFF/FFFFFFFF',
 ]
 
-it('to a restricted reader every token is answered alike, in one log and in each of many', async () => {
+it('a restricted reader gets the same answer for every token, in one log and in each of many', async () => {
   const visible = { username_eq: 'bob' }
   const one = await serve({ feed: { visible: () => visible } })
   onTestFinished(one.close)
@@ -110,7 +113,7 @@ it('to a restricted reader every token is answered alike, in one log and in each
   }
 })
 
-it('a stream of a restricted reader begins now, however late its token is', async () => {
+it('a stream of a restricted reader begins at the present, also with a token from the future', async () => {
   const visible = { username_eq: 'ann' }
   const restricted = await serve({ feed: { visible: () => visible } })
   const { audit, url } = restricted

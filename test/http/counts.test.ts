@@ -115,7 +115,7 @@ describe('GET /api/events/counts', () => {
     expect((await counted(server, 'filter[sorts]=type desc')).total).toBe(1)
   })
 
-  it('has the same entity tag while the counts are the same, whatever took_ms is', async () => {
+  it('has the same entity tag while the counts are the same, even if took_ms differs', async () => {
     const server = inFull(await startFeed({}))
     await server.record('ann')
     const path = `${COUNTS}?filter[created_at_lt]=2999-01-01&buckets=0`
@@ -136,7 +136,7 @@ describe('GET /api/events/counts', () => {
   })
 })
 
-/** Events of ann, of which every second one is hidden from her, and of bob. */
+/** Events of bob, and events of ann. Every second event of ann is hidden from her. */
 const events = Array.from({ length: 9 }, (_, n): AuditEvent => {
   const attributes = [{ kind: 'seen' }, { kind: 'secret', hidden: 'yes' }, { kind: 'of bob' }]
   return {
@@ -162,7 +162,7 @@ it.each([
   'filter[g][0][username_eq]=ann&filter[g][1][hidden_null]=1',
   'filter[type_start]=error:',
   'filter[kind_eq]=secret&filter[username_in][]=bob&filter[hidden_eq]=yes',
-])('counts by %s are those of a log that holds only the visible events', async (query) => {
+])('counts by %s equal those of a log that holds only the visible events', async (query) => {
   const visible = (ctx: Context) => ({ ...own(ctx), hidden_null: true })
   const server = inFull(await startFeed({ visible }))
   await server.audit.importEvents(events)

@@ -23,7 +23,7 @@ export const counted = async (
   user = 'ann',
 ): Promise<EventCounts> => countsOf(await server.send(spaced(`${COUNTS}?${query}`), { user }))
 
-/** The server without a time limit of counting, so that counts are exact on a busy machine too. */
+/** The server without a time limit for counting, so that counts are exact on a busy machine, too. */
 export function inFull<Server extends TestServer>(server: Server): Server {
   countExactly(server.audit)
   return server

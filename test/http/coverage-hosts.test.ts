@@ -105,7 +105,7 @@ const TABLE: readonly [
     ],
   ],
   [
-    'lists an entry of routes that is no route',
+    'lists an entry of routes that is not a route',
     ROUTES,
     ['routes has PUT /changes, which is not a route'],
     { routes: { 'PUT /changes': 'changes:create' } },
@@ -188,7 +188,7 @@ describe('assertCoverage reads the routes', () => {
     expect(check()).toEqual([])
   })
 
-  it('that follow recordRequests on Fastify, without which it cannot know them', async () => {
+  it('only after recordRequests on Fastify, which cannot list earlier routes', async () => {
     const check = (app: Parameters<typeof onFastify.assertCoverage>[0]) => () =>
       onFastify.assertCoverage(app, types)
     const bare = Fastify()

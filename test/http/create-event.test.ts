@@ -13,7 +13,7 @@ const raw = (body: string | Uint8Array, contentType = JSON_API): RawRequest => (
   headers: { 'content-type': contentType },
   body,
 })
-/** An event with attributes that are written in this way. */
+/** An event whose attributes are written as this text. */
 const written = (attributes: string): RawRequest =>
   raw(`{"data":{"type":"Event","attributes":${attributes}}}`)
 const deep = (levels: number): unknown =>
@@ -230,7 +230,7 @@ describe('POST /api/events', () => {
     expect((await stored())[0]!.attributes).toEqual(JSON.parse(json))
   })
 
-  it('accepts numbers that a double holds, and ignores those outside of the attributes', async () => {
+  it('accepts numbers that a double holds, and ignores numbers outside of the attributes', async () => {
     const numbers = '[0, 0.10, 1e20, 18446744073709551616, 0.10000000000000001]'
     const attributes = `{"type":"x","n":${numbers},"text":"-0 1e999"}`
     const body = `{"data":{"type":"Event","attributes":${attributes},"meta":-0},"meta":{"attributes":1e999}}`
@@ -327,7 +327,7 @@ describe('POST /api/events with the option redact', () => {
     return (await server.audit.list()).events[0]!.attributes
   }
 
-  it('lists what it replaced in recording', async () => {
+  it('lists in recording the values that it replaced', async () => {
     const attributes = {
       password: 'hush',
       url: 'redis://:hush@cache',

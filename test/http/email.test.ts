@@ -142,7 +142,7 @@ describe('an e-mail channel', () => {
     expect(mail!.source).not.toMatch(/^Bcc:/m)
   })
 
-  it('reports both that it was sent and the recipients that the server refused', async () => {
+  it('reports that it was sent, and the recipients that the server refused', async () => {
     const server = await receiveMails({
       onRcptTo: ({ address }, _, done) =>
         done(address.startsWith('ann') ? new SmtpError(550, 'no such user') : null),

@@ -11,7 +11,7 @@ async function started(feed: AuditRoutesOptions = {}): Promise<AccessServer & { 
   return { ...server, one: `${PATH}/${id}` }
 }
 
-/** Endpoints that read; those that show events have another document after each event. */
+/** Endpoints that read. The documents of endpoints that show events change with each event. */
 const endpoints = [
   ['a list', '', 'changes'],
   ['one event', 'ONE', 'stays'],

@@ -92,15 +92,12 @@ async function exportOf(host: Host, query: string): Promise<RawResponse> {
 const PARQUET = 'format=parquet&fields[event]=url_params_project_code'
 
 describe('an export', () => {
-  it.each(Object.keys(LINES))(
-    'as %s has what the standard asks for in each line',
-    async (format) => {
-      const { headers, body } = await exportOf(hosts['Koa']!, `format=${format}`)
-      expect(headers['content-type']).toBe('application/x-ndjson')
-      expect(headers['content-disposition']).toMatch(/\.ndjson"$/)
-      LINES[format]!(objectsOf(body))
-    },
-  )
+  it.each(Object.keys(LINES))('as %s follows the standard in each line', async (format) => {
+    const { headers, body } = await exportOf(hosts['Koa']!, `format=${format}`)
+    expect(headers['content-type']).toBe('application/x-ndjson')
+    expect(headers['content-disposition']).toMatch(/\.ndjson"$/)
+    LINES[format]!(objectsOf(body))
+  })
 
   it('as Parquet has the same events, which DuckDB reads', async () => {
     const { headers, bytes } = await exportOf(hosts['Koa']!, PARQUET)
@@ -213,7 +210,7 @@ describe('exportEvents', () => {
 })
 
 describe('the time of a line', () => {
-  it('is unknown in lines that are not whole, headings and events of OCSF with an id of their own', () => {
+  it('is unknown in incomplete lines, headings and events of OCSF with an imported id', () => {
     const event = { ...events[0]!, id: 'f81d4fae-7dec-4d1d-a765-00a0c91e6bf6' }
     const ocsf = JSON.stringify(toOcsf(event, { product: { name: 'x' } }))
     expect(lineTime('ocsf', ocsf)).toBeUndefined()

@@ -77,7 +77,7 @@ describe('GET /api/events/export', () => {
     })
   })
 
-  it('gives selected attributes columns of their own, named as in filters', async () => {
+  it('gives each selected attribute a column, named as in filters', async () => {
     const all: JsonObject[] = [
       { name: 'one', url_params: { project: { code: 'acme' } }, n: 7 },
       { name: ['a', 'b'], url_params_project_code: 'x', url_params: { project: { code: 'y' } } },

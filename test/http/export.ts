@@ -40,7 +40,7 @@ export const recordMany = async (
   )
 }
 
-/** The response; its body is not read yet. */
+/** Resolves to the response, whose body is not read yet. */
 export async function openExport(server: TestServer): Promise<http.IncomingMessage> {
   const request = http.get(server.url + EXPORT, { auth: 'ann:ann', agent: false })
   const [incoming] = (await once(request, 'response')) as [http.IncomingMessage]

@@ -45,7 +45,7 @@ describe('free text over HTTP', () => {
     expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(['a', 'b'])
   })
 
-  it('is joined to the filter, to further q and to what the user may see', async () => {
+  it('is joined to the filter, to other parameters q and to the visible filter', async () => {
     await record()
     const list = async (query: string, user = 'ann'): Promise<unknown[]> =>
       types((await server.send(`${EVENTS}?${query}`, { user })).body)

@@ -74,7 +74,7 @@ describe('GET /api/events/groups', () => {
     ])
   })
 
-  it('groups only what the user may see', async () => {
+  it('groups only events that the user may see', async () => {
     const server = await startFeed({ visible: own })
     await server.record('ann', { kind: 'a' })
     await server.record('bob', { kind: 'b' })

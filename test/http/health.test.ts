@@ -19,7 +19,7 @@ import { serveOn } from './until-finished.js'
 
 const TOKEN = 'x-token'
 
-/** Shows the details to those who know the token. */
+/** Shows the details to clients that know the token. */
 async function details(context: object): Promise<boolean> {
   const token = headerOf(context, TOKEN)
   if (token === 'throw') throw Object.assign(new Error('no'), { expose: false })
@@ -77,11 +77,11 @@ describe.each(Object.entries(frameworks))('auditHealth on %s', (name, framework)
     const url = await serveOn(serviceOf(framework, create().audit))
     const failing = await send(url, '/health/ready', { ...probe, headers: { [TOKEN]: 'throw' } })
     expect(failing.status).toBe(500)
-    // There is none without a framework.
+    // Without a framework, there is no warning.
     expect(warnings.map(String)).toEqual(name === 'node:http' ? ['Error: no'] : [])
   })
 
-  it('leaves other paths and methods to others', async () => {
+  it('passes other paths and methods on', async () => {
     const url = await serveOn(serviceOf(framework, create().audit))
     for (const path of ['/health', '/health/', '/health/ready/', '/health/readyz'])
       expect([401, 404]).toContain((await send(url, path, probe)).status)

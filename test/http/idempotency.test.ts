@@ -48,7 +48,7 @@ describe('POST /api/events with an Idempotency-Key', () => {
     ])
   })
 
-  it('treats equal JSON as the same request, however it is written', async () => {
+  it('treats equal JSON in any spelling as the same request', async () => {
     const body =
       '{ "data": { "attributes": {"n": 1e0, "a": {"c":"\\u0041","b":[2]}, "type": "x"}, "type": "event" } }'
     const first = withKey('k', { type: 'x', a: { b: [2], c: 'A' }, n: 1 })

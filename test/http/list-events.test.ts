@@ -113,7 +113,7 @@ describe('GET /api/events', () => {
   })
 
   it.each(['', 'filter[m]=or&filter[n_gt]=3&filter[n_eq]=0', 'filter[created_at_lt]=2999-01-01'])(
-    'leads back over any number of pages by links of one length: %s',
+    'has links back over all pages, which do not grow: %s',
     async (filter) => {
       await recordNumbers(20)
       const seen: unknown[] = []
@@ -140,7 +140,7 @@ describe('GET /api/events', () => {
     const system = `${query}&filter[system_true]=1`
     expect(await names(query)).toEqual([])
     await server.send('/api/events', newEvent({ type, n: 1 }))
-    // An event of a user is none of the service, whatever its type.
+    // An event of a user does not count as an event of the service, whatever its type.
     expect([await names(query), await names(system)]).toEqual([[1], []])
     await server.audit.record(type, { n: 2 })
     expect([await names(query), await names(system)]).toEqual([[1, 2], [2]])
@@ -182,7 +182,7 @@ describe('GET /api/events', () => {
     expect((await server.send('/api/eventsx')).status).toBe(404)
   })
 
-  it('gives one event, and 404 for another id', async () => {
+  it('returns one event, and 404 for another id', async () => {
     const event = await server.audit.recordCustom('own', { n: 1 }, { username: 'bob' })
     const response = await server.send(`/api/events/${event!.id}`)
     expect(response.status).toBe(200)

@@ -27,7 +27,7 @@ const listeners = {
   'node:http': (options: Options) => nodeRoute({ resource: 'item', attributes, ...options }),
 } as const
 
-/** An endless source, with what is known of it. */
+/** An endless source, with counters of its use. */
 function endless(next: () => Promise<unknown> = nextTurn) {
   let begin: () => void
   let end: () => void
@@ -77,7 +77,7 @@ describe.each(['Koa', 'node:http'] as const)('a list on %s', (name) => {
     )
     const url = await serve(name, { source, queryTimeoutMs: 20 })
     expect(errorOf(await send(url, '/')).code).toBe('QUERY_TIMEOUT')
-    // It is not read any further.
+    // The source is not read any further.
     give()
     await ended
   })

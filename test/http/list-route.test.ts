@@ -31,7 +31,7 @@ const attributes = {
   steps: 'object',
 } as const satisfies AttributeTypes
 
-/** The items; the label of each is the end of its id. */
+/** The items. The label of each item is the end of its id. */
 const items = [
   {
     id: '00000000-0000-4000-8000-00000000000a',
@@ -96,7 +96,7 @@ interface TestSource {
   readonly close?: () => Promise<void>
 }
 
-/** As databases store nested data. */
+/** JSON text, the form in which databases store nested data. */
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value))
 
 const COLUMNS = { id: 'item id', code: 'c?de', created_at: 'inserted' }
@@ -145,7 +145,7 @@ const sources: Readonly<Record<string, () => TestSource | Promise<TestSource>>> 
   },
 }
 
-/** Encodes what a URL requires; percent signs stay as they are. */
+/** Encodes the characters that a URL requires. Percent signs stay unchanged. */
 const encoded = (query: string): string =>
   query.replaceAll(/[^!-~]|["\\]/gu, (char) => encodeURIComponent(char))
 
@@ -411,7 +411,7 @@ describe('a list route', () => {
       const response = await sendWith({ visible: () => visible as Visible }, '/items')
       expect(response.status, JSON.stringify(visible)).toBe(500)
     }
-    // Items need no id of their own, so that a condition on it alone could match them.
+    // Items need not have an id, so a condition on the id alone could match them.
     const source = [{ code: 'alpha' }]
     const options = { source, resource: () => ({ type: 'thing', id: 'a' }) }
     for (const [expected, visible] of [
@@ -449,14 +449,14 @@ describe('a list route', () => {
     expect(data).toEqual([{ type: 'thing', id: items[0].id, attributes: { CODE: 'alpha' } }])
   })
 
-  it('reads items as the declared types, whatever their stored form', async () => {
+  it('converts items in any stored form to the declared types', async () => {
     const source = [
       { id: 1n, size: '10', archived: 0, created_at: new Date('2026-03-01T12:00:00.5Z'), code: 5 },
       { id: 2n, size: 9n, archived: 1, created_at: Date.UTC(2026, 2, 2), code: true },
       { id: 3n, size: [1, '20'], archived: true, created_at: '20260303', code: ['x', 'y'] },
       { id: 4n, size: Number.NaN, created_at: 'some day', code: { deep: 1 } },
     ]
-    // A function: nested data that is not declared as such is seen too late to refuse it.
+    // A function, because undeclared nested data of a source is noticed too late to refuse the source.
     const url = await listFor({ source: () => source })
     const found = async (query: string): Promise<string> =>
       labels(await send(url, `/items?${query}`))
@@ -516,7 +516,7 @@ describe('a list route', () => {
   })
 })
 
-/** Numbers beside those that doubles print; the label of each row is its name. */
+/** Numbers beside the numbers that doubles print. The label of each row is its name. */
 const exactRows = [
   ['a', '9007199254740992', '0.1'],
   ['b', '9007199254740993', '0.1000000000000000055511151231257827'],

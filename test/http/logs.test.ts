@@ -60,7 +60,7 @@ describe('the endpoints of many logs', () => {
       expect((await get(query)).status).toBe(400)
   })
 
-  it('serve each log as a log of its own', async () => {
+  it('serve each log separately', async () => {
     const { logs, url, get } = await serve()
     await logs.log('acme/EU').record('note', { n: 1 })
     const events = '/acme%2FEU/events'
@@ -74,7 +74,7 @@ describe('the endpoints of many logs', () => {
     for (const path of ['counts', 'groups?by=type', 'export', 'me', 'types', 'openapi.json'])
       expect((await get(`${events}/${path}`)).status).toBe(200)
     expect((await get('/acme%2feu/events')).status).toBe(404)
-    // Written in another way, it is the same log.
+    // This spelling selects the same log.
     expect((await get('/%61cme%2fEU/events')).status).toBe(200)
     expect(await logs.keys()).toEqual(['acme/EU'])
   })
@@ -118,7 +118,7 @@ describe('the endpoints of many logs', () => {
     expect(listOf(fields).data[0]!.attributes).toEqual({ n: 5 })
   })
 
-  it('refuse what is wrong, and name the limit', async () => {
+  it('refuse wrong requests, and name the limit', async () => {
     const { logs, url, get } = await serve()
     await checkAnswers(url)
     await logs.log('a').record('note')
@@ -146,7 +146,7 @@ describe('the endpoints of many logs', () => {
     ])
   })
 
-  it('do not tell a log that the user may not read from one that does not exist', async () => {
+  it('respond in the same way to a log that the user may not read and to a missing log', async () => {
     const reads: string[] = []
     const { logs, get } = await serve({
       authorize: ({ username }, action, log) =>
@@ -197,7 +197,7 @@ describe('the endpoints of many logs', () => {
       )
   })
 
-  it('stream several logs, and continue each of them where it was', async () => {
+  it('stream several logs, and continue each at its cursor', async () => {
     const { logs, url } = await serve()
     for (const key of ['a', 'b', 'c']) await logs.log(key).record('note', { n: 0 })
     const at = `${url}${PATH}/events/stream?logs[]=a&logs[]=b&filter[n_gt]=0`

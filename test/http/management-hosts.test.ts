@@ -30,15 +30,15 @@ import { newView, viewChange, VIEWS } from './views-served.js'
 
 type Exchange = readonly [status: number, path: string, request?: RawRequest]
 
-/** What users manage. */
+/** A kind of resource that users manage. */
 interface Managed {
   readonly mounted: Mounted
   readonly outerPath: string
   /** Throws for an answer that the OpenAPI document does not declare. */
   readonly check: AnswerCheck
-  /** Members whose values change from run to run. */
+  /** Names of members whose values differ in each run. */
   readonly changing: RegExp
-  /** Requests that make resources, and those that follow, by the paths of the resources. */
+  /** Requests that create resources, and later requests, by the paths of the resources. */
   readonly made: readonly Exchange[]
   readonly exchanges: (...paths: readonly [string, string]) => readonly Exchange[]
 }
@@ -138,7 +138,7 @@ describe.each(Object.entries({ subscriptions, views }))('every host of %s', (_na
   async function responsesOf(host: Host, prefix = ''): Promise<unknown[]> {
     const audit = newLog()
     const { url, close } = await listen(host(audit))
-    // The others have the same responses.
+    // The other hosts have the same responses.
     const endChecks = host === hosts['Koa'] ? checkAnswersBy(url, managed.check) : () => {}
     const answers: RawResponse[] = []
     const request = async ([status, path, given]: Exchange): Promise<RawResponse> => {

@@ -9,7 +9,7 @@ import mount from 'koa-mount'
 import { expressAfter, frameworks, type Listener, userOf } from '../support/frameworks.js'
 import type { RawResponse } from '../support/http.js'
 
-/* Every host of the endpoints by which users manage something. */
+/* The hosts, with every kind of endpoints by which users manage resources. */
 
 export type Host<Log = AuditLog> = (log: Log) => Listener
 
@@ -48,7 +48,7 @@ export const hostsOf = (
 
 export const OUTER = '/outer'
 
-/** Hosts that mount the endpoints under a path of theirs; `path` is the option, without that path. */
+/** Hosts that mount the endpoints under a prefix. The option `path` does not contain the prefix. */
 export const outerHostsOf = (mounted: Mounted, path: string): Readonly<Record<string, Host>> => {
   const outer = { path: `${OUTER}${path}`, authorize }
   return {

@@ -47,7 +47,7 @@ export const KEY = Buffer.alloc(32, 5).toString('base64')
 /** The events that channels of the kind `notebook` got, by page. */
 export type Pages = Map<string, AuditEvent[]>
 
-/** A kind that writes events to a page. It has a secret of the user, `password`, and one of its own making. */
+/** A kind that writes events to a page. It has a secret of the user, `password`, and a generated one. */
 export const notebook = (pages: Pages): ChannelKind => {
   let made = 0
   return {
@@ -87,7 +87,7 @@ export const notebook = (pages: Pages): ChannelKind => {
 
 export interface ManagedServer extends RoutesServer {
   readonly audit: AuditLog
-  /** What channels of the kind `notebook` got. */
+  /** The deliveries to channels of the kind `notebook`. */
   readonly pages: Pages
   /** Creates a subscription with this name and returns its id. */
   create(name: string, attributes?: object, user?: string): Promise<string>
@@ -98,9 +98,9 @@ export interface ManagedServer extends RoutesServer {
 }
 
 export interface ManagingOptions {
-  /** By default everybody may do everything. */
+  /** By default all users may do everything. */
   readonly routes?: SubscriptionRoutesOptions
-  /** In addition to a channel `search`, and channels of the kind `notebook`. */
+  /** Options beside a channel `search` and the kind `notebook`. */
   readonly subscriptions?: SubscriptionsOptions
 }
 
@@ -127,11 +127,13 @@ export interface RoutesServer {
   readonly url: string
   /** Errors that reached Koa. */
   readonly errors: unknown[]
-  /** Sends a request as `ann`. Each response has to be one that the OpenAPI document declares. */
+  /** Sends a request as `ann`. The OpenAPI document must declare each response. */
   send(path: string, request?: RawRequest): Promise<RawResponse>
 }
 
-/** A service that records its requests and has these routes. It and the log are closed at the end of the test. */
+/**
+ * A service with these routes that records its requests. The service and the log are closed at the end of the test.
+ */
 export async function serveRoutes(
   audit: AuditLog,
   routes: KoaMiddleware,
@@ -190,7 +192,7 @@ export async function serveManagement(options: ManagingOptions = {}): Promise<Ma
   }
 }
 
-/** Like {@link serveManagement}; the channel `search` delivers in this way. */
+/** Like {@link serveManagement}, with this function as the channel `search`. */
 export const serveDelivering = (deliver: Channel['deliver']): Promise<ManagedServer> =>
   serveManagement({ subscriptions: { channels: { search: { deliver } } } })
 
@@ -236,7 +238,7 @@ export const channelChange = (attributes: object): RawRequest =>
 export const action = (meta?: object): RawRequest => withDocument('POST', meta && { meta })
 export const REMOVAL: RawRequest = { method: 'DELETE' }
 
-/** One request for each action; those on one resource are for these ids. */
+/** One request for each action. Requests for a single resource use these ids. */
 export const requests = (
   subscription: string,
   channel: string,

@@ -28,7 +28,7 @@ describe('Accept', () => {
     `text/html, ${JSON_API};q=.5`,
     `${JSON_API}; profile="https://example.org/one https://example.org/two"`,
     `${JSON_API}; profile="https://example.org/a,b;q=0"`,
-    // One instance without parameters is enough.
+    // A single instance without parameters is enough.
     `${JSON_API}; ext="https://example.org/atomic", ${JSON_API}`,
     `${JSON_API}; version=2, ${JSON_API}; profile=x`,
     'text/html, nonsense, */*',
@@ -82,7 +82,7 @@ describe('Accept', () => {
     `${JSON_API}; ext="https://example.org/atomic"`,
     `${JSON_API}; ext="https://example.org/atomic", ${JSON_API}; version=2`,
     `${JSON_API}; charset=utf-8`,
-    // Required by JSON:API, even if other media types are accepted.
+    // JSON:API requires this status, even if other media types are accepted.
     `${JSON_API}; version=2, */*`,
     'nonsense',
     'text/html; quoted=", application/json, "',

@@ -36,7 +36,7 @@ const text = JSON.stringify({ data: { type: 'Event', attributes: { type: 'x', te
 const tooLong = newEvent({ type: 'x', text: 'x'.repeat(3000) })
 const chunked = { 'transfer-encoding': 'chunked' }
 
-/** Requests whose responses must be the same on every host; POSTs in this order. */
+/** Requests whose responses must be the same on every host. The order of the POSTs matters. */
 const TABLE: readonly (readonly [status: number, path: string, request?: RawRequest])[] = [
   [200, ''],
   [206, '?limit=2'],
@@ -122,7 +122,7 @@ async function responsesOf(host: Host): Promise<Answered[]> {
   const audit = repeatableLog()
   await audit.importEvents(EVENTS)
   const { url, close } = await listen(host.listener(audit))
-  // The others have the same responses.
+  // The other hosts have the same responses.
   const endChecks = host === hosts['Koa'] ? checkAnswers(url, audit, PATH) : () => {}
   try {
     const responses: Answered[] = []

@@ -64,7 +64,7 @@ describe('POST /api/notification_channels', () => {
     expect(namesOf(await server.send(CHANNELS))).toEqual(['search'])
   })
 
-  it('responds 409 to a name in use, also of one in code', async () => {
+  it('responds 409 to a used name, also to the name of a channel in code', async () => {
     const server = await serveManagement()
     await server.createChannel('pad')
     for (const name of ['pad', 'search']) {
@@ -195,7 +195,7 @@ describe('the URL of a channel', () => {
       },
     })
 
-  it('is shown without path and query to those who may not change the channel', async () => {
+  it('is shown without path and query to users who may not change the channel', async () => {
     const { send, createChannel } = await server()
     const path = `${CHANNELS}/${await createChannel('pad', { page })}`
     await send(path, { ...action({ reason: `not ${page}` }), user: 'ann' })

@@ -39,11 +39,11 @@ interface Watched {
   readonly port: number
   /** The responses so far, and how often each has emitted `close`. */
   readonly responses: ReadonlyMap<ServerResponse, number>
-  /** The tails and exports that were started, and those that still run. */
+  /** Numbers of the tails and exports that were started, and that are still running. */
   readonly reads: { begun: number; running: number }
 }
 
-/** A log and its server; they are closed at the end of the test. */
+/** A log and its server. They are closed at the end of the test. */
 async function start(listener: (audit: AuditLog) => Listener): Promise<Watched> {
   const audit = new AuditLog({ store: memoryStore(), types: {} })
   const reads = { begun: 0, running: 0 }
@@ -117,7 +117,7 @@ describe.each(feeds)('pipelined requests on one connection of %s', (_name, feed)
     const server = await start((audit) => feed(audit, open))
     await recordMuch(server)
     const client = connect(server)
-    // The first response ends; then one of the others is at the head of the queue.
+    // After the end of the first response, another one is at the head of the queue.
     const paths = ['/api/events/types', STREAM, STREAM, CHANGES, CHANGES, EXPORT, EXPORT]
     client.write(paths.map((path) => request(path)).join(''))
     const { responses, reads } = server

@@ -48,7 +48,7 @@ describe('the route of a request', () => {
     expect(event!.attributes['url_params']).toEqual({ site: 'one', id: '7' })
   })
 
-  it('is the one that ran last, not another match', async () => {
+  it('is the route that ran last, not another match', async () => {
     await expectEvents(
       (app) =>
         app
@@ -66,7 +66,7 @@ describe('the route of a request', () => {
     )
   })
 
-  it('is the one that would have run if middleware refuses the request', async () => {
+  it('is the route that would have run, if middleware refuses the request', async () => {
     const refuse: RequestHandler = (_request, response) => void response.status(403).end('closed')
     await expectEvents((app) => app.use('/changes', refuse).delete('/changes/:id', done), {
       'DELETE /changes/7': 'error:changes:destroy',
@@ -167,7 +167,7 @@ describe('the error of a request', () => {
 })
 
 describe('a response that waits for its event', () => {
-  it('behaves as one that has ended', async () => {
+  it('behaves like an ended response', async () => {
     const seen: unknown[] = []
     const { send } = await start((app) =>
       app.post('/orders', (_request, response) => {

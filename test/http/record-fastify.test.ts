@@ -49,7 +49,7 @@ it('a body that Fastify refuses is recorded with the reason', async () => {
 it('the parts of a multipart request are recorded as the host reads them', async () => {
   const { app, audit } = create()
   await app.register(recordRequests(audit))
-  // As `@fastify/multipart` presents them.
+  // The form in which `@fastify/multipart` presents fields.
   const fields: Record<string, unknown> = {}
   const item = { type: 'field', fieldname: 'item', value: 'tea', mimetype: 'text/plain', fields }
   const stream = { bytesRead: 0 }

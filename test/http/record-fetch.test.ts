@@ -8,7 +8,7 @@ const post = (path: string, init: RequestInit = {}): Request =>
   new Request(URL_BASE + path, { method: 'POST', ...init })
 const done = (): Response => new Response('done')
 
-it('a route handler is recorded under the path that is given with it', async () => {
+it('a route handler is recorded under its given path', async () => {
   const audit = openLog()
   const record = recordRequests(audit)
   const ship = record(
@@ -118,7 +118,7 @@ it.each(ADDRESSES)('the address with %s', (_name, passed, address = '') => {
   expect(connectionAddress(post('/orders'), passed)).toBe(address)
 })
 
-it('the option address gets the request and what the server passes', async () => {
+it('the option address gets the request and the further arguments of the server', async () => {
   const audit = openLog()
   const address = (request: Request, env: { header: string }): string =>
     request.headers.get(env.header) ?? ''

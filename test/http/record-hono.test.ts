@@ -51,7 +51,7 @@ it('a request that middleware refuses has the route and the secrets of its handl
   ])
 })
 
-it('errors are recorded, whatever onError answers', async () => {
+it('errors are recorded with any response of onError', async () => {
   const audit = openLog()
   const app = new Hono()
     .use(recordRequests(audit))
@@ -96,7 +96,7 @@ it('a handler that gives no response has failed', async () => {
   ])
 })
 
-it('the body is what Hono has read', async () => {
+it('the body is taken from Hono, which has read it', async () => {
   const audit = openLog()
   const form = new FormData()
   form.append('item', 'tea')

@@ -40,7 +40,7 @@ const login: Handler = ({ state, header }) => {
   return { status: 200, type: 'text/plain', body: 'hello' }
 }
 
-/** What the service does. */
+/** The handlers of the service. */
 const routes: Readonly<Record<string, Handler>> = {
   'GET /orders': login,
   'POST /orders': () => ({ status: 201, type: 'application/json', body: '{"made":1}' }),
@@ -83,7 +83,7 @@ function answerTo(error: unknown): Answer {
 
 const newLog = (store: EventStore = memoryStore()): AuditLog => new AuditLog({ store, types: {} })
 
-/** Starts an app of one framework; `app.record` has its log, if it has one. */
+/** Starts an app of one framework. `app.record` contains its log, if it has one. */
 async function start(framework: Framework, app: App): Promise<{ url: string; port: number }> {
   const { url, close } = await listen(framework({ routes, answerTo, ...app }))
   onTestFinished(async () => {
@@ -96,7 +96,7 @@ async function start(framework: Framework, app: App): Promise<{ url: string; por
 const eventsOf = async (audit: AuditLog): Promise<readonly AuditEvent[]> =>
   (await audit.list({ limit: 1000 })).events
 
-/** Requests and the events that they leave on every host. */
+/** Requests, with their events on every host. */
 const TABLE: readonly [
   method: string,
   path: string,
@@ -183,7 +183,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     }
   })
 
-  it('every method but the safe ones is recorded', async () => {
+  it('every method except the safe ones is recorded', async () => {
     const audit = newLog()
     const { url } = await start(framework, { record: [audit, { username: () => 'ann' }] })
     const methods = http.METHODS.filter((method) => method !== 'CONNECT')
@@ -260,7 +260,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     const audit = newLog()
     const order: Handler = async () => {
       await turn()
-      // As in code that has no access to the request.
+      // Code without access to the request.
       await audit.recordCustom('ordered', { actor: currentActor()?.username })
       return { status: 201 }
     }
@@ -275,7 +275,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     expect(await eventsOf(audit)).toMatchObject([
       { type: 'ordered', username: 'bob', attributes: { actor: 'bob' } },
       { type: 'api:orders:create', username: 'bob' },
-      // The routes of Koa are those of routers that a request has reached.
+      // Koa finds a route only if the request has reached its router.
       { type: `error:${name === 'Koa' ? 'unmatched' : 'orders'}:create`, username: null },
     ])
   })
@@ -293,7 +293,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     expect(await from('192.0.2.2', 'ann')).toBe(knowsAddress ? 429 : 200)
   })
 
-  it('listRoute shows what a user may see; the error handler answers errors of the host', async () => {
+  it('listRoute shows the visible items; the error handler answers errors of the host', async () => {
     const warnings = takeWarnings()
     const visible = (context: object): object => {
       const owner = headerOf(context, 'x-user')
@@ -359,7 +359,7 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     soakTimeout(180_000),
   )
 
-  it('an event in a transaction of a handler has its user, and is rolled back with it', async () => {
+  it('an event in a transaction of a handler has the user of the request, and is rolled back with the transaction', async () => {
     const { file, remove } = tempDir()
     const filename = file('audit.db')
     const database = new Database(filename)

@@ -29,7 +29,7 @@ async function start(handle: Handler) {
   return { audit, send: () => client.request({ ':path': '/x', ':method': 'POST' }) }
 }
 
-it('a response that waits for its event is one that has ended', async () => {
+it('a response that waits for its event counts as ended', async () => {
   const thrown: unknown[] = []
   const { send } = await start((_request, response) => {
     response.setHeader('x-early', '1')

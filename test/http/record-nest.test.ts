@@ -101,7 +101,7 @@ async function start(create: () => Promise<INestApplication>, mount?: MountEndpo
 }
 
 describe.each(Object.entries(platforms))('NestJS on %s', (name, create) => {
-  it('records requests with the user of a guard, and what guards and handlers throw', async () => {
+  it('records requests with the user of a guard, and errors of guards and handlers', async () => {
     const { audit, url } = await start(create)
     const headers = { 'x-user': 'ann', 'x-request-id': 'r1' }
     const statuses: number[] = []

@@ -4,9 +4,9 @@ import { type App, frameworks, headerOf } from '../support/frameworks.js'
 import { newEvent, type RawRequest, send } from '../support/http.js'
 import { eventsOf, openLog, serveOn } from './until-finished.js'
 
-/* A service on each framework, whose own handlers read the path in another way than the endpoints of the log. */
+/* A service on each framework. Its handlers parse the path differently from the endpoints of the log. */
 
-/** The path as such a service reads it: decoded, without dots, parameters and doubled slashes. */
+/** The path in the view of such a service: decoded, without dots, parameters and doubled slashes. */
 function readPath(target: string): string {
   const [sent = ''] = target.replace(/^[a-z]+:\/\/[^/]+/i, '').split('?')
   const text = decodeURIComponent(decodeURIComponent(sent)).replaceAll('\\', '/').toLowerCase()
@@ -31,7 +31,7 @@ function username(context: object): string | null {
   return name
 }
 
-/** The service handles some requests itself; the others are those of the log. */
+/** An app in which the service handles some requests, and the log the other ones. */
 const appOf = (audit: AuditLog, required: boolean): App => ({
   record: [audit, { required, username: known }],
   own: ({ method, target }) =>
@@ -42,7 +42,7 @@ const appOf = (audit: AuditLog, required: boolean): App => ({
   ],
 })
 
-/** Targets below the paths of the endpoints, which the service reads as its own. */
+/** Targets below the paths of the endpoints. The service treats them as its own paths. */
 const TARGETS = [
   '/api/events/../../projects',
   '/api/events/./../../projects',
@@ -81,13 +81,13 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
   }
 
   it.each([[false], [true]])(
-    'a request that the service answers is recorded, whatever its path (required: %s)',
+    'a request that the service answers is recorded for any path (required: %s)',
     async (required) => {
       const { audit, request } = await run(required)
       const statuses: number[] = []
       for (const target of TARGETS) statuses.push(await request(target, { method: 'POST' }))
       const handled = statuses.filter((status) => status === 201)
-      // @hono/node-server itself refuses one of them.
+      // @hono/node-server refuses one of the requests.
       expect(handled.length).toBeGreaterThanOrEqual(TARGETS.length - 1)
       const type = expect.stringMatching(/^api:/) as string
       expect(await recorded(audit)).toEqual(handled.map((status) => [type, status]))
@@ -118,7 +118,7 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
     },
   )
 
-  it('a request near the paths of the endpoints is one of the service', async () => {
+  it('a request near the paths of the endpoints is handled by the service', async () => {
     const { audit, request } = await run()
     for (const path of ['/api/event', '/api/eventsX', '/auditors', '//audit', '/API/events'])
       expect([path, await request(path, { method: 'POST' })]).toEqual([path, 404])

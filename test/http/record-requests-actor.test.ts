@@ -11,7 +11,7 @@ import { randomOf } from '../support/random.js'
 import { startRecorded } from './recorded.js'
 import { type Audit, types, worker, wrongUsers } from './work.js'
 
-/** The part of a context that is read. */
+/** The part of a context that recording reads. */
 const contextOf = (state: Record<PropertyKey, unknown>): KoaContext =>
   ({
     req: {},

@@ -89,7 +89,7 @@ describe('the data of a request', () => {
     expect(errors).toMatchObject([broken, { code: 'INVALID_OPTION' }])
   })
 
-  it('has that of describe, whose path is the source', async () => {
+  it('takes the data of describe, and their path as the source', async () => {
     const given = { name: 'nightly', parent: { code: 'acme' }, project_path: '/projects/acme' }
     const app = await startApp([parser as Middleware, done], {
       record: { describe: () => given },
@@ -154,7 +154,7 @@ describe('the body of a request', () => {
     expect((await recorded())[0]).not.toHaveProperty('request_body')
   })
 
-  it('is that of the attributes of a JSON:API document, by which events are found', async () => {
+  it('is made of the attributes of a JSON:API document, and events are found by them', async () => {
     const { postJson, audit } = await start()
     const attributes = { action: 'deploy', password: 'hush' }
     await postJson('/a', { data: { type: 'thing', attributes } })

@@ -121,7 +121,7 @@ it('a request that leaves no event leaves no intent', async () => {
 it.each([
   ['before', ['error:api:controller:unhandled']],
   ['after', ['api:unmatched:create']],
-])('one event, where the process is cut off %s it records the outcome', async (when, types) => {
+])('one event if the process loses the store %s it records the outcome', async (when, types) => {
   const memory = memoryStore()
   let answer = (): void => {}
   const handled = new Promise<void>((resolve) => (answer = resolve))

@@ -15,7 +15,7 @@ const API = 'api:unmatched:create'
 const ERROR = 'error:unmatched:create'
 
 describe('a client that disconnects', () => {
-  /** Its event. */
+  /** The event of the request. */
   async function eventOf(app: RecordedApp, sent: string) {
     const recorded = nextEvent(app)
     const socket = net.connect(app.port, '127.0.0.1')
@@ -51,7 +51,7 @@ describe('refusals', () => {
     expect(await app.types()).toEqual([ERROR, ERROR])
   })
 
-  it('by basicAuth have no user, and are recorded once a minute', async () => {
+  it('by basicAuth have no user, and are recorded once per minute', async () => {
     const app = await start([basicAuth({ users: { ann: 'ann' } }) as Middleware, done])
     for (const user of ['ann:wrong', 'ann:wronger', null])
       await app.send('/a', { method: 'POST', user })

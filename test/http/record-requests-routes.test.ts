@@ -72,7 +72,7 @@ describe('the route of a request', () => {
     })
   })
 
-  it('is the one that ran, not a later match', async () => {
+  it('is the route that ran, not a later match', async () => {
     const router = new Router()
     router.post('/changes/search', done)
     router.post('/changes/:id', done)
@@ -88,14 +88,14 @@ describe('the route of a request', () => {
     })
   })
 
-  it('is the one that an exclusive router chose', async () => {
+  it('is the route that an exclusive router chose', async () => {
     const router = new Router({ exclusive: true })
     router.post('/changes/:id', done)
     router.post('/changes/search', done)
     await expectTypes(routed(router), { 'POST /changes/search': 'api:search:create' })
   })
 
-  it('is the one after a router.use that refused', async () => {
+  it('is the route after a router.use that refused', async () => {
     const open = new Router()
     open.all('/{*path}', (_ctx, next) => next())
     const closed = new Router()
@@ -189,7 +189,7 @@ describe('the table of routes', () => {
     await expectTypes(routed(outer), expected, { record: { routes } })
   })
 
-  it('omits requests that succeed or are refused, not those that fail', async () => {
+  it('omits requests that succeed or are refused, but not failed requests', async () => {
     const router = new Router().post('/ping', done).post('/refused', refusing)
     const expected = {
       'POST /ping': null,

@@ -69,7 +69,7 @@ describe('secrets', () => {
     await expectShown(rewrite, { '/elsewhere/abc': '[redacted]' })
   })
 
-  it('include those that the host names', async () => {
+  it('include the keys that the host names', async () => {
     const shown = { '/cards/4711': '/cards/[redacted]', '/reset/abc': '/reset/abc' }
     const redact = { paths: ['url_params.card'], except: ['token'] }
     await expectShown(routed(routes())[0]!, shown, { redact })

@@ -21,7 +21,7 @@ export const done: Middleware = (ctx) => {
   ctx.status = 204
 }
 
-/** An app that records its requests, on its own port. */
+/** An app that records its requests, on a separate port. */
 export interface RecordedApp {
   readonly audit: AuditLog
   readonly server: Server
@@ -98,8 +98,8 @@ export const routed = (...routers: readonly Router[]): Middleware[] =>
   routers.map((router) => router.routes() as Middleware)
 
 /**
- * Sends requests, `<METHOD> <path>`, one after another, and expects the types of their events; null of a request that
- * leaves none.
+ * Sends requests, `<METHOD> <path>`, one after another, and expects the types of their events; `null` for a request
+ * without an event.
  */
 export async function expectTypes(
   { send, events }: Pick<RecordedApp, 'send' | 'events'>,
@@ -130,7 +130,7 @@ export async function onlyEvent(app: RecordedApp): Promise<AuditEvent> {
 export const nextEvent = ({ audit }: RecordedApp): Promise<AuditEvent> =>
   new Promise((resolve) => audit.on('recorded', resolve))
 
-/** One app per test, closed after it. */
+/** Starts an app for each test. It is closed after the test. */
 export function useRecorded() {
   let app: RecordedApp | undefined
   afterEach(async () => {

@@ -17,7 +17,7 @@ const time = useLeapingTime()
 
 type Open = (clock: ManualClock) => EventStore
 
-/** Opens a log again and again on one store, as a service that starts again. */
+/** Opens logs one after another on one store, like a restarted service. */
 interface Rig {
   open(): AuditLog
   /** Time passes, by all clocks. */
@@ -59,7 +59,7 @@ interface Sent {
   readonly method?: string
 }
 
-/** A service that answers with what the request asks for, and parses JSON bodies. */
+/** A service that responds as the request asks, and parses JSON bodies. */
 function service(audit: AuditLog, options: { readonly required?: boolean } = {}) {
   const record = recordRequests(audit, {
     ...options,
@@ -98,20 +98,20 @@ async function totalOf(audit: AuditLog): Promise<{ events: number; total: number
   return { events, total: [...suppressed.values()].reduce((sum, count) => sum + count, events) }
 }
 
-/** Requests, and the number of events that they leave. */
+/** Requests, and the number of their events. */
 const CASES: readonly [string, number, number, (i: number) => Sent][] = [
-  ['malformed ones', 100, 1, () => ({})],
-  ['those of one client from many ports', 150, 1, (i) => ({ address: `192.0.2.1:${i}` })],
+  ['malformed requests', 100, 1, () => ({})],
+  ['requests of one client from many ports', 150, 1, (i) => ({ address: `192.0.2.1:${i}` })],
   [
-    'those of a client in other spellings',
+    'requests of a client whose address has several spellings',
     4,
     1,
     (i) => ({
       address: ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:c000:0201]:9'][i]!,
     }),
   ],
-  ['those of one network', 150, 1, (i) => ({ address: `2001:db8::${i.toString(16)}` })],
-  ['those without an address', 150, 1, (i) => ({ address: `unknown${i}` })],
+  ['requests of one network', 150, 1, (i) => ({ address: `2001:db8::${i.toString(16)}` })],
+  ['requests without an address', 150, 1, (i) => ({ address: `unknown${i}` })],
   ['many addresses', 400, 101, (i) => ({ address: `192.0.${i >> 8}.${i & 255}` })],
   ['failures of one route', 100, 1, () => ({ status: 0 })],
   ['failures of reads', 100, 1, () => ({ status: 503, method: 'GET' })],
@@ -121,7 +121,7 @@ const CASES: readonly [string, number, number, (i: number) => Sent][] = [
   ['failures of any routes', 100, 11, (i) => ({ status: 0, path: `/things${i}s` })],
 ]
 
-/** Sends refused requests to a service, starts it again after a while, and expects their events and their number. */
+/** Sends refused requests to a service, restarts it after a while, and expects their events and their number. */
 async function expectCounted(
   store: string,
   count: number,
@@ -142,7 +142,7 @@ async function expectCounted(
 }
 
 it.each(CASES)(
-  'refused requests without a user leave few events and their exact number: %s',
+  'refused requests without a user leave few events, which contain their exact number: %s',
   async (_case, count, events, sent) => expectCounted('memory', count, events, sent),
 )
 
@@ -168,7 +168,7 @@ it('the next event of a client carries the number of the others', async () => {
   expect(events[1]!.attributes).toMatchObject({ error: 'wrong', remote_address: '192.0.2.1' })
 })
 
-it('only clients without a user are limited, but for 401 and 429', async () => {
+it('only clients without a user are limited, except for 401 and 429', async () => {
   const { send, audit } = start()
   for (const status of [400, 401, 404, 429, 500])
     for (let i = 0; i < 3; i++) await send({ status, user: 'ann' })
@@ -202,7 +202,7 @@ it('clients, statuses and failed routes are limited on their own, and all togeth
     UNHANDLED,
     'error:lists:create',
   ])
-  // 100 kinds, the rest of the first client, and that of all others.
+  // 100 kinds, the rest of the first client, and the rest of all other clients.
   expect(types).toHaveLength(102)
   expect(types.filter((type) => type === REFUSED)).toHaveLength(2)
   wait(1)

@@ -16,7 +16,7 @@ const manyNumbers = [...'abcdef'].map((name) => `numbers[]=${name}`).join('&')
 const LIST = 'the parameters are filter, q, limit and fields[event]'
 const FORMATS = 'must be ndjson, csv, cloudevents, ocsf, otlp or parquet'
 
-/** A parameter of an endpoint, and what the error says about it. */
+/** A parameter of an endpoint, and the expected message of the error. */
 type Refused = readonly [target: string, code: string, parameter: string, said?: string]
 
 const refused: readonly Refused[] = [

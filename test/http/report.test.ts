@@ -49,7 +49,7 @@ describe('GET /api/events/report', () => {
     expect(report.meta).toMatchObject({ username: 'ann', total: 7 })
     expect(report.meta.as_of).toBe(report.data.at(-1)!.attributes['created_at'])
 
-    // More events match the query afterwards, but not the one of the link.
+    // Later events match the query too, but not the query of the link.
     await audit.recordCustom('report:all', { n: 'later' }, { username })
     const exported = await server().send(report.meta.export)
     expect(linesOf(exported).map(({ id }) => id)).toEqual(given)
@@ -80,7 +80,7 @@ describe('GET /api/events/report', () => {
     }
   })
 
-  it('without events has the digest of nothing', async () => {
+  it('without events has the digest of an empty text', async () => {
     const report = reportOf(await server().send(`${REPORT}?filter[type_eq]=report:none`))
     expect(report).toMatchObject({ data: [], meta: { total: 0, bytes: 0 } })
     expect(report.meta.sha256).toBe(createHash('sha256').digest('hex'))
@@ -98,7 +98,7 @@ describe('GET /api/events/report', () => {
 })
 
 describe('a report', () => {
-  it('of more than 5,000 events is refused with their number', async () => {
+  it('of more than 5,000 events is refused. The error contains their number', async () => {
     const server = await startFeed({})
     inFull(server)
     await recordMany(server, 5001, 1)

@@ -38,7 +38,7 @@ function namesOf(length: number, start = 'filter[text_in][]=a'): string {
 
 const LONG = namesOf(60_000)
 
-/** A feed with three events, whose texts are a, b and a. */
+/** A feed with three events. Their texts are a, b and a. */
 async function started(feed: AuditRoutesOptions = {}) {
   const server = inFull(await startFeed(feed))
   for (const text of ['a', 'b', 'a']) await server.record('ann', { text })
@@ -56,7 +56,7 @@ const documentOf = ({ body }: RawResponse): Linked => JSON.parse(body) as Linked
 
 it('lists and counts by a query that is too long for a URL', async () => {
   const server = await started()
-  // Node refuses it before the endpoints get it.
+  // Node refuses this request before the endpoints get it.
   const headers = { authorization: `Basic ${btoa('ann:ann')}` }
   expect((await fetch(`${server.url}${PATH}?${LONG}`, { headers })).status).toBe(431)
   const listed = await server.send(SEARCH, form(LONG))
@@ -155,7 +155,7 @@ it('a query in a body is not followed, and creates nothing', async () => {
   expect(await eventsOf(server.audit)).toHaveLength(3)
 })
 
-it('the host is asked for the right, restricts the events and gets what is read', async () => {
+it('the host decides about the right, restricts the events and gets the events that are read', async () => {
   const reads: EventsRead[] = []
   const asked: unknown[] = []
   const server = await started({
@@ -238,7 +238,7 @@ it('Hono reads a form again that middleware has read', async () => {
   expect(read).toEqual({ formData: 1, parseBody: 1, text: 1 })
 })
 
-it('several logs and one of many take a query in the body', async () => {
+it('the endpoints of several logs and of one of many accept a query in the body', async () => {
   const { logs, url, get } = await serveLogs()
   await checkAnswers(url)
   for (const key of ['a', 'b', 'a', 'b']) await logs.log(key).recordCustom('note', { text: 'a' })

@@ -45,7 +45,7 @@ const forms = [CANARY, base64(`{"sub":"${CANARY}"}`), base64(`ann:${CANARY}`)]
 it('secrets of requests and created events never reach the disk', async () => {
   let routes: Middleware
   const events: Middleware = (ctx, next) => routes(ctx, next)
-  // In what the host describes, `code` is the code of a thing.
+  // In data of the host, `code` means the code of a thing, not a secret.
   const described = { ...secrets, keys: { ...secrets.keys, code: 'A1' } }
   const router = new Router()
   router.post('/reset/:token', done)

@@ -37,7 +37,7 @@ export async function serve(options: node.LogRoutesOptions = {}, stores: LogStor
 
 let check: AnswerCheck | undefined
 
-/** Every answer for several logs has to be one that the OpenAPI document declares. */
+/** Checks that the OpenAPI document declares every response for several logs. */
 export async function checkAnswers(url: string): Promise<void> {
   const { body } = await send(url, `${PATH}/openapi.json`)
   const document = JSON.parse(body) as OpenApiDocument

@@ -14,10 +14,10 @@ import { checkAnswers, PATH, serve, TYPES } from './served-logs.js'
 const BOTH = 'logs[]=a&logs[]=b'
 const START = '2026-03-01T00:00:00Z'
 
-/** Logs whose clocks stand, so that events of different logs have the same times, in the order of the keys. */
+/** Logs with stopped clocks. Events of different logs then have the same times, and are ordered by the keys. */
 const serveStanding = () => serve({}, memoryLogs({ clock: manualClock(START) }))
 
-/** Events of two logs in turn, each with an attribute that is named as the key of the log. */
+/** Events of two logs in turn. Each has an attribute with the name of the member for the key of the log. */
 async function recordInTurn(logs: AuditLogs, count: number): Promise<void> {
   for (let n = 1; n <= count; n++)
     await logs.log(n % 2 === 1 ? 'a' : 'b').record('note', { n, log: `text ${n}` })
@@ -91,7 +91,7 @@ it.each(Object.entries(LOGS))('an export as %s names the log of each event', asy
   if (format !== 'parquet') expect(Buffer.concat(chunks).equals(response.bytes)).toBe(true)
 })
 
-it('an export continues after an earlier one, and ends where it is to end', async () => {
+it('an export continues after an earlier one, and ends at the given cursor', async () => {
   const { logs, get } = await serveStanding()
   await recordInTurn(logs, 4)
   const first = await get(`/events/export?${BOTH}&filter[n_gt]=1`)
@@ -125,7 +125,7 @@ it('a report has the digest of an export that stays the same', async () => {
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(meta.sha256)
 })
 
-it('groups of several logs are those of one log with their events', async () => {
+it('groups of several logs equal those of one log with all events', async () => {
   const { logs, url, get } = await serve()
   await checkAnswers(url)
   const single: AuditLog = new AuditLog({ store: memoryStore(), types: TYPES })
@@ -196,7 +196,7 @@ it('a history leads through the changes in several logs, also at the same time',
   expect((await get(`/events/history?${several}`)).status).toBe(400)
 })
 
-it('Prefer: wait holds an empty list back until an event of one of the logs matches', async () => {
+it('Prefer: wait delays an empty list until an event of one of the logs matches', async () => {
   const { logs, url, get } = await serve()
   await checkAnswers(url)
   await recordInTurn(logs, 2)
@@ -227,7 +227,7 @@ it('warnings name sorts by attributes that no event of any log has', async () =>
   })
 })
 
-it('the host decides about each log, and gets what was read of each', async () => {
+it('the host decides about each log, and gets the events that were read of each', async () => {
   const reads: string[] = []
   const { logs, get } = await serve({
     authorize: (_request, action, log) => log !== 'b' || action !== 'export',
@@ -254,7 +254,7 @@ it('the host decides about each log, and gets what was read of each', async () =
   expect(reads.splice(0)).toEqual(['count a 0', 'count b 0'])
   const me = await get('/a,b/events/me')
   expect(JSON.parse(me.body)).toMatchObject({ data: { attributes: { may: { export: false } } } })
-  // A cursor does not tell when the newest event was recorded, which the user may not see.
+  // A cursor does not reveal the time of the newest event, which the user may not see.
   const visible = await get('/events?logs[]=a')
   const { meta } = JSON.parse(visible.body) as { readonly meta: { readonly cursor: string } }
   await logs.log('a').record('note', { n: 6 })

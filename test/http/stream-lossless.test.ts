@@ -117,7 +117,7 @@ describe('a stream', () => {
       await Promise.all(streams.map((stream) => stream.take(1)))
     }
     for (const { sent } of streams) expect(sent.events.map(numberOf)).toEqual([0, 1, 2, 3, 4, 5])
-    // A poll reads the newest event and the new ones; timed polls come in between.
+    // A poll reads the newest event and the new events. Timed polls come in between.
     expect(lists - before).toBeLessThan(batches * 10)
   })
 
@@ -139,7 +139,7 @@ describe('a stream', () => {
     const streams = await Promise.all([openStream(url), openStream(url)])
     await server.audit.recordCustom('test:n', { n: 0 })
     await Promise.all(streams.map((stream) => stream.take(1)))
-    // They share the session of changes.
+    // All streams share the session of changes.
     expect(watching).toBe(1)
     for (const stream of streams) stream.leave()
     await expect.poll(() => watching).toBe(0)

@@ -11,7 +11,7 @@ const start = (feed: AuditRoutesOptions) => startFeed({ recheckMs: 20, ...feed }
 const open = (server: AccessServer, query: string): Promise<EventStream> =>
   openStream(`${server.url}${PATH}/stream${query}`)
 
-/** Records events until the stream ends; resolves to how it ended. */
+/** Records events until the stream ends. Resolves to the kind of its end. */
 async function endOf(server: AccessServer, stream: EventStream): Promise<string> {
   let end: string | undefined
   void stream.ended.then((how) => (end = how))
@@ -20,7 +20,7 @@ async function endOf(server: AccessServer, stream: EventStream): Promise<string>
 }
 
 describe.each(['', '?changes=true'])('an open stream%s', (query) => {
-  it('asks again at the interval, and continues while the answers are the same', async () => {
+  it('repeats the check at the interval, and continues while the answers are the same', async () => {
     let asked = 0
     let reached = (): void => {}
     const askedOften = new Promise<void>((resolve) => (reached = resolve))
@@ -58,7 +58,7 @@ describe.each(['', '?changes=true'])('an open stream%s', (query) => {
     expect(await endOf(server, stream)).toBe('ended')
   })
 
-  it('ends when visible returns another filter, which the next stream has', async () => {
+  it('ends when visible returns another filter, and the next stream uses that filter', async () => {
     let username = 'ann'
     const server = await start({ visible: () => ({ username_eq: username }) })
     const stream = await open(server, query)

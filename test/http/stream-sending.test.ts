@@ -14,10 +14,10 @@ import { stateOf, turns } from '../unit/fake-store.js'
 /** A response whose buffer is full after each chunk until it drains. */
 function fullResponse(contentType = 'text/csv'): {
   response: ServerResponse
-  did: string[]
+  calls: string[]
   emitter: EventEmitter
 } {
-  const did: string[] = []
+  const calls: string[] = []
   const emitter = new EventEmitter()
   const response = Object.assign(emitter, {
     destroyed: false,
@@ -25,92 +25,92 @@ function fullResponse(contentType = 'text/csv'): {
     getHeader: () => contentType,
     flushHeaders() {
       this.headersSent = true
-      did.push('headers')
+      calls.push('headers')
     },
     write(chunk: string) {
       this.headersSent = true
-      return did.push(chunk) < 0
+      return calls.push(chunk) < 0
     },
-    end: () => did.push('end'),
+    end: () => calls.push('end'),
     destroy() {
       this.destroyed = true
-      did.push('destroy')
+      calls.push('destroy')
       emitter.emit('close')
     },
   })
-  return { response: response as unknown as ServerResponse, did, emitter }
+  return { response: response as unknown as ServerResponse, calls, emitter }
 }
 
 describe('sendStream', () => {
-  async function* body(did: string[], error?: Error): AsyncGenerator<string> {
+  async function* body(calls: string[], error?: Error): AsyncGenerator<string> {
     try {
       yield 'a'
       yield 'b'
       if (error) throw error
     } finally {
-      did.push('let go')
+      calls.push('body closed')
     }
   }
 
   it('reads the body no faster than the client', async () => {
-    const { response, did, emitter } = fullResponse()
-    const sending = sendStream(response, body(did))
+    const { response, calls, emitter } = fullResponse()
+    const sending = sendStream(response, body(calls))
     await turns()
-    expect(did).toEqual(['a'])
+    expect(calls).toEqual(['a'])
     emitter.emit('drain')
     await turns()
-    expect(did).toEqual(['a', 'b'])
+    expect(calls).toEqual(['a', 'b'])
     emitter.emit('drain')
     await sending
-    expect(did).toEqual(['a', 'b', 'let go', 'end'])
+    expect(calls).toEqual(['a', 'b', 'body closed', 'end'])
     expect(emitter.eventNames()).toEqual([])
   })
 
-  it('sends the headers of server-sent events before the first of them', async () => {
-    const { response, did, emitter } = fullResponse('text/event-stream; charset=utf-8')
-    const sending = sendStream(response, body(did))
+  it('sends the headers of server-sent events before the first event', async () => {
+    const { response, calls, emitter } = fullResponse('text/event-stream; charset=utf-8')
+    const sending = sendStream(response, body(calls))
     await turns()
     emitter.emit('drain')
     await turns()
     emitter.emit('drain')
     await sending
-    expect(did).toEqual(['headers', 'a', 'b', 'let go', 'end'])
+    expect(calls).toEqual(['headers', 'a', 'b', 'body closed', 'end'])
   })
 
   it('ends the body when the client disconnects', async () => {
-    const { response, did } = fullResponse()
-    const sending = sendStream(response, body(did))
+    const { response, calls } = fullResponse()
+    const sending = sendStream(response, body(calls))
     await turns()
     response.destroy()
     await sending
-    expect(did).toEqual(['a', 'destroy', 'let go'])
+    expect(calls).toEqual(['a', 'destroy', 'body closed'])
   })
 
   it('destroys the response if the body throws', async () => {
-    const { response, did, emitter } = fullResponse()
+    const { response, calls, emitter } = fullResponse()
     const error = new Error('no more')
-    const sending = sendStream(response, body(did, error))
+    const sending = sendStream(response, body(calls, error))
     for (let i = 0; i < 2; i++) {
       await turns()
       emitter.emit('drain')
     }
     await expect(sending).rejects.toBe(error)
-    expect(did).toEqual(['a', 'b', 'let go', 'destroy'])
+    expect(calls).toEqual(['a', 'b', 'body closed', 'destroy'])
   })
 })
 
-describe('a stream that is kept alive', () => {
+describe('a stream with keep-alive comments', () => {
   /** A timer that the test triggers. */
-  function handTimer(): { timer: KeepAliveTimer; tick(): void; listening(): number } {
-    const beats = new Set<Ticked>()
+  function manualTimer(): { timer: KeepAliveTimer; tick(): void; listening(): number } {
+    const listeners = new Set<Ticked>()
     return {
       tick() {
-        for (const ticked of beats) ticked.tick()
+        for (const ticked of listeners) ticked.tick()
       },
-      listening: () => beats.size,
+      listening: () => listeners.size,
       timer: {
-        add: (ticked) => void beats.add(ticked),
-        delete: (ticked) => void beats.delete(ticked),
+        add: (ticked) => void listeners.add(ticked),
+        delete: (ticked) => void listeners.delete(ticked),
       },
     }
   }
@@ -129,7 +129,7 @@ describe('a stream that is kept alive', () => {
     })
 
   /** Chunks that the test supplies. */
-  function handChunks(): {
+  function manualChunks(): {
     chunks: AsyncGenerator<string, void, void>
     give: (chunk: string) => void
   } {
@@ -148,14 +148,14 @@ describe('a stream that is kept alive', () => {
   }
 
   it('yields comments while idle, and loses no chunks', async () => {
-    const { timer, tick, listening } = handTimer()
-    const { chunks, give } = handChunks()
+    const { timer, tick, listening } = manualTimer()
+    const { chunks, give } = manualChunks()
     const kept = keepAlive(chunks, timer)
     const first = kept.next()
     expect(await stateOf(first)).toBe('waiting')
     tick()
     expect((await first).value).toBe(':')
-    // Arrives while the consumer does not ask.
+    // This chunk arrives between two calls of `next`.
     give('a')
     await turns()
     tick()
@@ -172,8 +172,8 @@ describe('a stream that is kept alive', () => {
   })
 
   it('rethrows an error and removes its listener', async () => {
-    const { timer, listening } = handTimer()
-    const { chunks, give } = handChunks()
+    const { timer, listening } = manualTimer()
+    const { chunks, give } = manualChunks()
     const next = keepAlive(chunks, timer).next()
     await turns()
     expect(listening()).toBe(1)
@@ -182,9 +182,9 @@ describe('a stream that is kept alive', () => {
     expect(listening()).toBe(0)
   })
 
-  it('begins with its first chunk, and ends normally with an error that is its end', async () => {
-    const { timer, listening } = handTimer()
-    const { chunks, give } = handChunks()
+  it('yields the option `first` first, and ends normally if `isEnd` accepts the error', async () => {
+    const { timer, listening } = manualTimer()
+    const { chunks, give } = manualChunks()
     const kept = keepAlive(chunks, timer, { first: 'first', isEnd: () => true })
     expect(await kept.next()).toEqual({ done: false, value: 'first' })
     const next = kept.next()
@@ -196,15 +196,15 @@ describe('a stream that is kept alive', () => {
   })
 
   it('renders items, and closes them if that fails', async () => {
-    const { timer, listening } = handTimer()
-    const did: string[] = []
+    const { timer, listening } = manualTimer()
+    const calls: string[] = []
     async function* items(): AsyncGenerator<string, void, void> {
       try {
         yield 'a'
         yield 'b'
         yield 'c'
       } finally {
-        did.push('closed')
+        calls.push('closed')
       }
     }
     const kept = keepAlive(items(), timer, {
@@ -218,14 +218,14 @@ describe('a stream that is kept alive', () => {
     expect((await kept.next()).value).toBe('B')
     await expect(kept.next()).rejects.toThrow('not rendered')
     await turns()
-    expect(did).toEqual(['closed'])
+    expect(calls).toEqual(['closed'])
     expect((await kept.next()).done).toBe(true)
     expect(listening()).toBe(0)
   })
 
-  it('ends while the consumer waits if it is closed', async () => {
-    const { timer, listening } = handTimer()
-    const { chunks, give } = handChunks()
+  it('ends when it is closed while the consumer waits', async () => {
+    const { timer, listening } = manualTimer()
+    const { chunks, give } = manualChunks()
     const kept = keepAlive(chunks, timer)
     const next = kept.next()
     await turns()

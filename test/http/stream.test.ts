@@ -113,7 +113,7 @@ describe('GET /api/events/stream of a store of several processes', () => {
     }
     expect(attributes.get(live.event!.id)).toEqual({ progress: 'half' })
     expect(attributes.get(before.event!.id)).toEqual({ progress: 'ab' })
-    // Changes have no id, so the last id is still that of the event.
+    // Changes have no id, so the last id still belongs to the event.
     expect(stream.sent.events.at(-1)!.lastEventId).toBe(live.event!.created_at)
   })
 })

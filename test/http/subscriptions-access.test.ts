@@ -40,7 +40,7 @@ describe('authorize', () => {
       answer = 'all'
       const answered = await server.send(path, request)
       expect([answered.status < 300, name, answered.body]).toEqual([true, name, answered.body])
-      // Who may change a channel sees its whole URL.
+      // A user who may change a channel sees its whole URL.
       const isShown = /^notification_channels:(?!delete|test)/.test(name)
       expect(calls.splice(0)).toEqual([
         ['bob', name],
@@ -50,7 +50,7 @@ describe('authorize', () => {
     }
   })
 
-  it('that is left out lets users read and change nothing', async () => {
+  it('that is missing lets users read, but not change anything', async () => {
     const server = await serveManagement({ routes: {} })
     const { subscriptions } = server.audit
     const { id } = await subscriptions.create({ name: 'mine', channel: 'search', owner: 'ann' })
@@ -75,7 +75,7 @@ describe('authorize', () => {
   })
 })
 
-describe('a user who is allowed the own subscriptions', () => {
+describe('a user who may use their own subscriptions', () => {
   async function startOwn(): Promise<ManagedServer & { ofAnn: string; ofBob: string }> {
     const server = await serveManagement({
       routes: { authorize: (ctx: Context) => (ctx.state['username'] === 'eve' ? 'all' : true) },
@@ -86,7 +86,7 @@ describe('a user who is allowed the own subscriptions', () => {
     return { ...server, ofAnn, ofBob }
   }
 
-  it('sees those only; one who is allowed all sees those in code too', async () => {
+  it('sees only own subscriptions; a user with all rights also sees the subscriptions in code', async () => {
     const server = await startOwn()
     expect(namesOf(await server.send(SUBSCRIPTIONS))).toEqual(['ann-errors'])
     expect(namesOf(await server.send(SUBSCRIPTIONS, { user: 'bob' }))).toEqual(['bob-errors'])
@@ -99,7 +99,7 @@ describe('a user who is allowed the own subscriptions', () => {
     ).toMatchObject({ owner: 'ann', name: 'ann-errors' })
   })
 
-  it('gets 404 for every request to those of others, which stay as they are', async () => {
+  it('gets 404 for every request to subscriptions of other users, and changes nothing', async () => {
     const server = await startOwn()
     const before = await server.send(`${SUBSCRIPTIONS}/${server.ofBob}`, { user: 'bob' })
     const missing = '00000000-0000-4000-8000-000000000000'
@@ -120,7 +120,7 @@ describe('a user who is allowed the own subscriptions', () => {
     })
   })
 
-  it('cannot make one in the name of another user', async () => {
+  it('cannot create a subscription in the name of another user', async () => {
     const server = await startOwn()
     const request = newSubscription({ name: 'x', channel: 'search', owner: 'bob' })
     const refused = await server.send(SUBSCRIPTIONS, request)
@@ -130,7 +130,7 @@ describe('a user who is allowed the own subscriptions', () => {
     expect((await server.send(`${SUBSCRIPTIONS}/${server.ofAnn}`, change)).status).toBe(422)
   })
 
-  it('limits the deliveries to what `visible` of the log lets the owner see', async () => {
+  it('limits the deliveries to the events that the owner may see by `visible` of the log', async () => {
     const asked: string[] = []
     const delivered: string[] = []
     let arrive = (): void => {}
@@ -180,7 +180,7 @@ describe('GET /api/subscriptions/me', () => {
 })
 
 describe('requests', () => {
-  it('leave no event by recordRequests; changes leave one with the user', async () => {
+  it('leave no event of recordRequests; changes leave an event with the user', async () => {
     const server = await serveManagement()
     const eventsOf = async () => (await server.audit.list('limit=1000')).events
     const typesOf = async () => (await eventsOf()).map(({ type, username }) => [type, username])

@@ -70,7 +70,7 @@ describe('POST /api/subscriptions', () => {
     expect(await server.audit.subscriptions.get(id)).toMatchObject({ owner: 'ann', paused: true })
   })
 
-  it('gives defaults to what is not sent', async () => {
+  it('gives defaults to members that are not sent', async () => {
     const server = await serveManagement()
     const id = await server.create('all')
     expect(resourceOf(await server.send(`${SUBSCRIPTIONS}/${id}`)).attributes).toMatchObject({
@@ -176,7 +176,7 @@ describe('GET /api/subscriptions', () => {
     expect(await names('filter[parked_lt]=1&filter[name_not_eq]=a')).toEqual([200, ['b', 'c']])
   })
 
-  it('has the list of what was requested in links.self', async () => {
+  it('has the requested list in links.self', async () => {
     const server = await serveManagement()
     const query = '?filter[name_eq]=a'
     const { body } = await server.send(SUBSCRIPTIONS + query)
@@ -184,9 +184,9 @@ describe('GET /api/subscriptions', () => {
     expect((await server.send(`${SUBSCRIPTIONS}/`)).status).toBe(200)
   })
 
-  it('shows what subscriptions are doing', async () => {
+  it('shows the states of subscriptions', async () => {
     const server = await serveDelivering(() => {
-      // So late that there is no second attempt before the state is read.
+      // Long enough that there is no second attempt before the state is read.
       const retryAfterMs = 600_000
       throw new DeliveryError('status', 'status 503', { status: 503, retryAfterMs })
     })
@@ -250,7 +250,7 @@ describe('GET /api/subscriptions', () => {
 })
 
 describe('PATCH /api/subscriptions/<id>', () => {
-  it('changes what is sent', async () => {
+  it('changes the members that are sent', async () => {
     const server = await serveManagement()
     const path = `${SUBSCRIPTIONS}/${await server.create('errors', { retain: null })}`
     const before = resourceOf(await server.send(path))
@@ -476,7 +476,7 @@ describe('actions on a subscription', () => {
     expectError(await server.send(path, action(meta)), 400, 'MALFORMED_DOCUMENT', { pointer })
   })
 
-  it('need the media type, which pages of other sites cannot send', async () => {
+  it('need the media type, because pages of other sites cannot send it', async () => {
     const server = await serveManagement()
     const path = `${SUBSCRIPTIONS}/${await server.create('errors')}`
     for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded']) {
@@ -489,7 +489,7 @@ describe('actions on a subscription', () => {
 })
 
 describe('the cursor of a subscription', () => {
-  it('is one of an event that its owner may see', async () => {
+  it('is shown only for an event that the owner may see', async () => {
     const { audit, send, create } = await serveManagement({
       routes: { authorize: ({ state }) => (state['username'] === 'eve' ? 'all' : true) },
       subscriptions: { visible: (owner) => ({ username_eq: owner }) },
@@ -500,7 +500,7 @@ describe('the cursor of a subscription', () => {
     const cursorOf = async (user: string): Promise<unknown> =>
       resourceOf(await send(path, { user })).attributes['cursor']
     await expect.poll(() => cursorOf('eve'), { timeout: 30_000 }).toSatisfy((it) => it >= hidden)
-    // Its creation is the last event of bob.
+    // The creation of the subscription is bob's last event.
     const newest = (await audit.list('filter[username_eq]=bob&limit=1')).events[0]!.created_at
     expect(newest > own && newest < hidden).toBe(true)
     const body = JSON.stringify([

@@ -24,8 +24,8 @@ import { listen, type Listening } from '../support/node-server.js'
 import { openStream } from '../support/server-sent.js'
 
 /*
- * Whatever a function of the host throws, on every host: the request is refused, the server answers, and the error handling of
- * the host gets an error.
+ * Functions of the host that throw anything, on every host. The request must be refused, the server must answer, and
+ * the error handling of the host must get an error.
  */
 
 const throws = (): never => {
@@ -114,7 +114,7 @@ const NO_ERRORS: Readonly<Record<string, unknown>> = {
   ) as unknown,
 }
 
-/** Errors that reach the error handling of the host as they are. */
+/** Errors that reach the error handling of the host unchanged. */
 const ERRORS: Readonly<Record<string, unknown>> = {
   'an error': new Error('the directory is away'),
   'an error of the class': new TypeError('the directory is away'),
@@ -132,7 +132,10 @@ const ERRORS: Readonly<Record<string, unknown>> = {
 
 const VALUES = { ...NO_ERRORS, ...ERRORS }
 
-/** One of each kind: none for an `if`, a word of routers, successes, and errors that are passed on as they are. */
+/**
+ * One value of each kind: false values, words with a meaning for routers, successes, and errors that are passed on
+ * unchanged.
+ */
 const SOME = [
   'undefined',
   'route',
@@ -147,7 +150,7 @@ const SOME = [
 // oxlint-disable-next-line unicorn/no-thenable -- a function of a host may return one
 const thenable = (then: PropertyDescriptor): object => Object.defineProperty({}, 'then', then)
 
-/** How a function fails. */
+/** Ways in which a function fails. */
 const WAYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   throws(value) {
     throw value
@@ -163,16 +166,16 @@ const WAYS: Readonly<Record<string, (value: unknown) => unknown>> = {
     }),
 }
 
-/** Which function fails now, and how. */
+/** The function that fails now, and its way. */
 let failing: { readonly name: string; readonly fail: () => unknown } | undefined
 
-/** A function of the host that returns the value, unless it is the one that fails. */
+/** A function of the host that returns the value, unless this function is to fail. */
 const host =
   <Value>(name: string, value: Value) =>
   (): Value =>
     failing?.name === name ? (failing.fail() as Value) : value
 
-/** What the error handling of the host got. */
+/** The errors that the error handling of the host got. */
 const arrived: unknown[] = []
 /** True after a handler of the host has run. */
 let isInside = false
@@ -288,7 +291,7 @@ async function onNestWithFastify(): Promise<Listening> {
   const app = await NestFactory.create<NestFastifyApplication>(InsideModule, adapter, {
     logger: false,
   })
-  // Nest sets its error handler after the plugins, whose routes keep that of Fastify.
+  // Nest sets its error handler after the plugins. Their routes keep the error handler of Fastify.
   await registerOn(app.getHttpAdapter().getInstance(), newApp())
   return running(app)
 }
@@ -344,11 +347,11 @@ const FUNCTIONS: Readonly<Record<string, Asked>> = {
   'list item': { path: '/things' },
 }
 
-/** What these throw may be an answer to the client. */
+/** Functions that may throw a response to the client. */
 const ANSWERING = new Set(['kind', 'list resource', 'list item'])
 /** Functions whose result is used at once. */
 const SYNCHRONOUS = new Set(['list resource', 'list item'])
-/** These hosts know the address of the client. */
+/** Hosts that know the address of the client. */
 const WITHOUT_ADDRESS = new Set(['Koa', 'Fastify', 'NestJS on Fastify'])
 
 async function ask(url: string, { path, method = 'GET', body }: Asked) {
@@ -365,10 +368,10 @@ async function ask(url: string, { path, method = 'GET', body }: Asked) {
   return { status: response.status, body: await response.text() }
 }
 
-/** For a server that does not answer. */
+/** Time after which a server counts as hung. */
 const HUNG_MS = 20_000
 
-/** Each function fails in each way; the values change with the function. `users` fails with all of them in all ways. */
+/** Cases: each function fails in each way. `users` fails with all values, other functions with a part of them. */
 function casesFor(host: string): readonly (readonly [name: string, way: string, value: string])[] {
   const names = Object.keys(FUNCTIONS).filter(
     (name) => name !== 'address' || !WITHOUT_ADDRESS.has(host),
@@ -390,7 +393,7 @@ interface Case {
   readonly value: string
 }
 
-/** What is wrong with the answer to a request for which a function fails. */
+/** The faults of the answer to a request for which a function fails. */
 async function faultOf(url: string, { name, way, value }: Case): Promise<string | undefined> {
   isInside = false
   arrived.length = 0
@@ -470,7 +473,7 @@ describe.each(HOSTS)('on %s', (hostName, start) => {
     expect(faults).toEqual([])
   })
 
-  it('requests are recorded without what a function of recordRequests throws', async () => {
+  it('requests are recorded even if a function of recordRequests throws', async () => {
     const faults: string[] = []
     const called = new Set<string>()
     for (const [n, name] of ['describe', 'requestId', 'username', 'address', 'route'].entries())
@@ -500,7 +503,7 @@ describe.each(HOSTS)('on %s', (hostName, start) => {
     expect([...called]).toEqual(expect.arrayContaining(['describe', 'requestId', 'username']))
   })
 
-  it('users that never settle let no one in', async () => {
+  it('users that never settle admit no one', async () => {
     const client = new AbortController()
     const called = new Promise<void>((resolve) => {
       failing = {
@@ -519,7 +522,7 @@ describe.each(HOSTS)('on %s', (hostName, start) => {
     })
     await called
     failing = undefined
-    // A later request is answered, this one is not.
+    // This request gets no response, but a later request does.
     expect((await ask(server.url, { path: '/api/events/me' })).status).toBe(200)
     client.abort()
     await expect(asked).rejects.toThrow('aborted')

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { listOf, send } from '../support/http.js'
 import { PATH, serveMounted, startFeed } from './access.js'
 
-/** Serves a log with these types at a path until the test is over. */
+/** Serves a log with these types at a path, until the end of the test. */
 async function serveTypes(types: EventTypes, path = '/api/events') {
   const audit = new AuditLog({ store: memoryStore(), types })
   const app = new Koa().use(auditRoutes(audit, { path, username: () => 'ann' }))

@@ -3,7 +3,7 @@ import { memoryStore } from 'daybook/memory'
 import { onTestFinished } from 'vitest'
 import { listen } from '../support/node-server.js'
 
-/* What a test opens, and what is closed when it has finished, the last one first. */
+/* Closes everything that a test has opened when the test has finished, in reverse order. */
 
 /** A log in memory. */
 export function openLog(): AuditLog {

@@ -23,7 +23,7 @@ const deliver = (channel: Channel): unknown => {
   return channel.deliver(events, deliveryOf(events))
 }
 
-/** Makes `name` lead to these addresses, one list for each lookup; the last one stays. */
+/** Resolves `name` to these addresses, one list for each lookup. The last list is used for all further lookups. */
 function answerLookups(name: string, ...answers: readonly (readonly string[])[]): () => number {
   let count = 0
   vi.spyOn(dns, 'lookup').mockImplementation(((
@@ -65,7 +65,7 @@ describe('a URL that a user gave', () => {
   })
 
   it.each(['127.0.0.1', '[::127.0.0.1]', 'rebind.example'])(
-    'does not lead to a private address over TLS either: %s',
+    'does not lead to a private address over TLS: %s',
     async (host) => {
       const { port, connections } = await receive()
       answerLookups('rebind.example', ['127.0.0.1'])
@@ -103,7 +103,7 @@ describe('a URL that a user gave', () => {
     const { config, secrets } = await kind.read({ url })
     const fault = await faultOf(deliver(kind.open({ config, secrets })))
     expect(fault.kind).toBe('address')
-    // Each connection asks once, and goes to the address that was checked.
+    // Each connection looks the name up once, and uses the checked address.
     expect(lookups()).toBe(2)
     expect(connections()).toBe(0)
   })
@@ -122,7 +122,7 @@ describe('a URL that a user gave', () => {
     ['of both families', ['::1/128', '127.0.0.1/32'], ['127.0.0.1', '::1'], true],
     ['only one of two', ['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], false],
     ['another range', ['10.0.0.0/8', 'fd00::/8'], ['127.0.0.1'], false],
-  ])('may lead to what the host allows: %s', async (_, allow, addresses, isAllowed) => {
+  ])('may lead to an address that the host allows: %s', async (_, allow, addresses, isAllowed) => {
     const { requests, port } = await receive()
     const warn = vi.spyOn(console, 'warn')
     answerLookups('inside.example', addresses)
@@ -164,7 +164,7 @@ describe('a URL that a user gave', () => {
   })
 
   it.each(['10.0.0.0/33', '10.0.0/8', 'example.com', '10.0.0.0/', ''])(
-    'cannot be allowed by %j, which is no range',
+    'cannot be allowed by %j, which is not a range',
     (range) => {
       expect(() => webhookKind({ allow: [range] })).toThrow(
         expect.objectContaining({ code: 'INVALID_OPTION' }),

@@ -23,7 +23,10 @@ export interface ViewsServer extends RoutesServer {
   events(): Promise<readonly AuditEvent[]>
 }
 
-/** By default all users may do everything with their own views. It is closed at the end of the test. */
+/**
+ * Serves views. By default all users may do everything with their views. The service is closed at the end of the
+ * test.
+ */
 export async function serveViews(
   options: ViewRoutesOptions = { authorize: () => true },
   store: EventStore = memoryStore(),

@@ -119,7 +119,7 @@ describe('a view', () => {
     expect(namesOf(await server.send(VIEWS))).toEqual(names.toSorted())
   })
 
-  it('is not found by anything but its id', async () => {
+  it('is found only by its id', async () => {
     const server = await serveViews()
     const path = await server.create({ name: 'a' })
     for (const id of ['%20', 'x', '..%2F', path.slice(VIEWS.length + 1, -1), 'A'.repeat(4000)]) {
@@ -132,7 +132,7 @@ describe('a view', () => {
     }
   })
 
-  it('leaves an event of each change, by the user, and none of reading', async () => {
+  it('leaves an event of the user for each change, and none for reading', async () => {
     const server = await serveViews()
     const path = await server.create(DENIED, 'bob')
     const id = path.slice(VIEWS.length + 1)
@@ -161,7 +161,7 @@ describe('a view', () => {
     ])
   })
 
-  it('shows in events what a view has only while it is shared', async () => {
+  it('shows the content of a view in events only while the view is shared', async () => {
     const server = await serveViews()
     const about = (n: number) => ({
       name: `hidden name ${n}`,
@@ -184,7 +184,7 @@ describe('a view', () => {
       expect(text(events[i]!)).not.toContain('hidden')
       expect(Object.keys(events[i]!.attributes)).not.toContain('view')
     }
-    // What all could read at that time is shown, and nothing else.
+    // The event contains only the content that all users could read at that time.
     expect(text(events[2]!)).toContain('hidden3')
     expect(text(events[2]!)).not.toMatch(/hidden ?[124]|hidden name/)
     expect(events[3]!.attributes).toMatchObject({
@@ -204,7 +204,7 @@ describe('a view', () => {
 })
 
 describe('the list', () => {
-  it('has the own and the shared views by name, and takes the query language', async () => {
+  it('lists own and shared views by name, and takes the query language', async () => {
     const server = await serveViews()
     await server.create({ name: 'c of ann' })
     await server.create({ name: 'b of bob', shared: true }, 'bob')
@@ -256,7 +256,7 @@ describe('authorize', () => {
     )
   })
 
-  it('that is left out lets users read, and change nothing', async () => {
+  it('that is missing lets users read, but not change anything', async () => {
     const store = memoryStore()
     const path = await (
       await serveViews({ authorize: () => true }, store)
@@ -272,7 +272,7 @@ describe('authorize', () => {
     })
   })
 
-  it('lets a user change only the own views, and those of others by the answer all', async () => {
+  it('lets users change only their own views, and with the answer all also views of others', async () => {
     const server = await serveViews({
       authorize: (ctx: Context) => (ctx.state['username'] === 'eve' ? 'all' : true),
     })
@@ -294,7 +294,7 @@ describe('authorize', () => {
     expect((await server.send(own, { ...REMOVAL, user: 'eve' })).status).toBe(204)
   })
 
-  it('decides about sharing, and about changes of what is shared', async () => {
+  it('decides about sharing, and about changes of shared views', async () => {
     let maySharing = false
     const server = await serveViews({
       authorize: (_ctx: Context, action) => action !== 'views:share' || maySharing,
@@ -336,7 +336,7 @@ describe('a request', () => {
     expect(answers.map(({ status }) => status)).toEqual([409, 409, 400, 415, 413, 400])
   })
 
-  it('that changes something is refused by a log that is read-only', async () => {
+  it('that changes a view is refused by a read-only log', async () => {
     const store = memoryStore()
     const path = await (await serveViews(undefined, store)).create({ name: 'kept' })
     const server = await serveViews(undefined, readOnlyStore(store))

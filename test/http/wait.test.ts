@@ -37,19 +37,19 @@ function counted(): {
 } {
   const inner = memoryStore()
   let lists = 0
-  const due = new Map<number, () => void>()
+  const resolvers = new Map<number, () => void>()
   return {
     lists: () => lists,
     until: (count) =>
       new Promise((resolve) => {
         if (lists >= count) resolve()
-        else due.set(count, resolve)
+        else resolvers.set(count, resolve)
       }),
     store: {
       ...inner,
       async list(query, options) {
         const page = await inner.list(query, options)
-        due.get(++lists)?.()
+        resolvers.get(++lists)?.()
         return page
       },
     },
@@ -62,7 +62,7 @@ function fakeTimeouts(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Queries of a waiting request before it waits: cursor of the tail, its own cursor, the list. */
+/** Number of queries of a request before it waits: for the cursor of the tail, for its own cursor, and for the list. */
 const STARTING_LISTS = 3
 
 const types = (response: RawResponse): unknown[] =>
@@ -160,7 +160,7 @@ describe('Prefer: wait', () => {
     expect([status, body, headers['preference-applied']]).toEqual([200, '', 'wait=60'])
   })
 
-  it('gives events that arrive together in the requested order and limit', async () => {
+  it('returns events that arrive together in the requested order and up to the limit', async () => {
     const { store, until } = counted()
     const { audit, send } = await open({ store })
     const newest = send('/api/events?limit=2', waiting(60))
@@ -192,7 +192,7 @@ describe('Prefer: wait', () => {
     expect(read).toEqual([1])
   })
 
-  it('costs no query for any number of waiting requests, before and at a match', async () => {
+  it('needs no query for each waiting request, neither before a match nor at the match', async () => {
     const { store, lists } = counted()
     const count = 40
     let begun = 0
@@ -217,7 +217,7 @@ describe('Prefer: wait', () => {
     await audit.recordCustom('b')
     await audit.recordCustom('a')
     for (const response of await Promise.all(responses)) expect(types(response)).toEqual(['a'])
-    // The queries of the shared tail: its newest event, then new ones.
+    // The queries of the shared tail: for its newest event, then for new events.
     expect(lists() - before).toBeLessThan(10)
   })
 
@@ -237,7 +237,7 @@ describe('Prefer: wait', () => {
     expect(await given).toBe(0)
   })
 
-  it('leaves no listeners behind, however it ends', async () => {
+  it('leaves no listeners behind when the client disconnects', async () => {
     const { audit } = await open()
     const disconnect = new AbortController()
     const broadcast = createBroadcast(sharedTail(audit.store), () => '')

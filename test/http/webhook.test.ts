@@ -29,7 +29,7 @@ afterEach(closeReceivers)
 const send = (options: WebhookOptions, events: readonly AuditEvent[], signal?: AbortSignal) =>
   webhook(options).deliver(events, deliveryOf(events, signal))
 
-/** Verifies the signature as a receiver does that uses the library of the standard. Throws if it is wrong. */
+/** Verifies the signature with the library of the standard, as receivers do. Throws if it is wrong. */
 const verify = ({ headers, body }: Received, secret: string): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
 
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     expect(() => verify(changed, SECRET)).toThrow('No matching signature')
   })
 
-  it('signs a batch, also one that is sent again', async () => {
+  it('signs each batch, even if it is sent again', async () => {
     const { url, requests } = await receive()
     const channel = webhook({ url, secret: SECRET, batch: { maxEvents: 10 } })
     const events = [event(1), event(2)]
@@ -289,7 +289,7 @@ describe('a subscription to a webhook', () => {
 
 const events = [event(1), event(2)]
 
-/** The request that delivers the events, whose signature has been verified. */
+/** The request that delivers the events. Its signature has been verified. */
 async function sent(
   options: Omit<WebhookOptions, 'url' | 'secret'>,
   delivered: readonly AuditEvent[],

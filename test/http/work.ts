@@ -116,7 +116,7 @@ const idsFor = (request: number): string => {
   return [id, ...traceparent.split('-').slice(1, 3)].join()
 }
 
-/** The number of events of this work, and those with the wrong user, or with other ids than those sent. */
+/** The number of events of this work, and the numbers of events with a wrong user, or with wrong ids. */
 export async function wrongUsers(
   audit: AuditLog | Audit,
   { haveIds = false } = {},

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { rolldown } from 'rolldown'
 
 /*
- * Builds the modules and the types of the package into `dist`; the page is built after it.
+ * Builds the modules and the types of the package into `dist`. The page is built afterwards.
  *
- * The modules are joined to some dozens of chunks: Node takes about a millisecond to load a module, and
- * the source has more than 500.
+ * The modules are joined to a few dozen chunks, because Node takes about a millisecond to load a module, and the
+ * source has more than 500.
  */
 const root = path.join(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
@@ -23,8 +23,8 @@ const typesOfEntries = Object.values(manifest.exports)
   .map((entry) => path.join(root, entry.types))
 
 /**
- * Threads are started by a path beside the module that starts them. Each of these is a file of its own
- * in the folder of the chunks, so the paths hold.
+ * A thread is started by a path next to the module that starts it. So each of these modules is a separate file in the
+ * folder of the chunks.
  */
 const THREADS = [
   'adapters/sqlite/checking-thread',
@@ -44,7 +44,7 @@ const CHUNK_GROUPS = [
     name: 'shared',
     minShareCount: 2,
     entriesAware: true,
-    /** In bytes. */
+    /** Limit in bytes. */
     entriesAwareMergeThreshold: 4000,
   },
 ]
@@ -72,7 +72,7 @@ async function buildModules(): Promise<void> {
     // The declarations have the documentation.
     comments: { legal: true, annotation: true, jsdoc: false },
     entryFileNames: '[name].js',
-    // The names of shared chunks list the entries that need them, with their folders.
+    // The names of shared chunks would list the entries that need them, with their folders.
     chunkFileNames: ({ name }) =>
       name.startsWith('shared') ? 'chunks/shared-[hash].js' : 'chunks/[name].js',
     codeSplitting: { groups: CHUNK_GROUPS },
@@ -80,10 +80,10 @@ async function buildModules(): Promise<void> {
   await bundle.close()
 }
 
-/** The files that these declarations import, and those that they import. */
+/** The files that these declarations import, directly or indirectly. */
 function reachedTypes(entries: readonly string[]): ReadonlySet<string> {
   const reached = new Set(entries)
-  // A set visits members that are added while it is iterated.
+  // Iterating over a set also visits members that are added meanwhile.
   for (const file of reached)
     for (const [, from] of fs.readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]+)\.js['"]/g))
       reached.add(path.join(path.dirname(file), `${from!}.d.ts`))

@@ -7,7 +7,7 @@ import * as esbuild from 'esbuild'
 import { rollup } from 'rollup'
 import { buildIndex } from './use-index.js'
 
-// The types of this package are those of a CommonJS module, which it is not here.
+// TypeScript assumes that the types of this package are those of a CommonJS module, which is wrong here.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default
 
 const host = `
@@ -51,7 +51,7 @@ main().catch((error) => {
 })
 `
 
-/** For a worker: neither files nor packages. */
+/** A bundle for a worker, which has neither files nor packages. */
 const worker = `
 import { AuditLog } from 'daybook'
 import { auditRoutes, recordRequests } from 'daybook/fetch'
@@ -65,7 +65,7 @@ if (data.length !== 1) throw new Error('the feed lacks the event')
 await audit.close()
 `
 
-/** For a browser: nothing of Node. */
+/** A bundle for a browser, which has no modules of Node. */
 const browser = `
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
 const event = { id: '01a20405-0fa8-7676-ba2c-be23e865d0a6', created_at: '2026-11-22T16:09:30.280404Z',
@@ -79,9 +79,9 @@ if (texts.some((text) => text !== 'ann created a thing')) throw new Error('wrong
 `
 
 /**
- * Bundles a small host with esbuild and Rollup, daybook included, and runs the bundles in the folder, which
- * has daybook and better-sqlite3 installed. They serve the page, and build the index in the main thread. In the folder
- * elsewhere, which has the driver only, the error has to say what to do, and bundles for a worker and a browser have to run.
+ * Bundles a small host and daybook with esbuild and Rollup, and runs the bundles in the folder, which has daybook and
+ * better-sqlite3 installed. They serve the page, and build the index in the main thread. In another folder, which has
+ * only the driver, the error must name the remedy, and bundles for a worker and a browser must run.
  */
 export async function checkBundles(folder: string, elsewhere: string): Promise<void> {
   const input = path.join(folder, 'bundled-host.js')
@@ -136,7 +136,7 @@ export async function checkBundles(folder: string, elsewhere: string): Promise<v
   })
   execFileSync(process.execPath, [inBrowser], { stdio: ['ignore', 'inherit', 'inherit'] })
 
-  // Where only the driver is installed, the page cannot find its files.
+  // In the folder with only the driver, the page cannot find its files.
   fs.copyFileSync(output('esbuild.cjs'), path.join(elsewhere, 'esbuild.cjs'))
   const { status, stderr } = spawnSync(process.execPath, ['esbuild.cjs'], {
     cwd: elsewhere,

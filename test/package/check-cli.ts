@@ -26,7 +26,10 @@ function daybook(folder: string, args: readonly string[], expected: Expected): v
 
 const quoted = (text: string): string => text.replaceAll('.', '\\.')
 
-/** Without the driver of a store: what needs no log works, and a log says what to install. */
+/**
+ * Checks the command line without the driver of a store. Commands that need no log must work. With a log, the error
+ * must name the missing package.
+ */
 export function checkCliWithoutStores(folder: string, version: string): void {
   daybook(folder, ['--version'], { exit: 0, stdout: new RegExp(`^${quoted(version)}\n$`) })
   daybook(folder, ['--help'], { exit: 0, stdout: /^Usage: daybook .*\n/ })
@@ -42,7 +45,7 @@ export function checkCliWithoutStores(folder: string, version: string): void {
   fs.rmSync(path.join(folder, 'some.db'))
 }
 
-/** On `audit.db`, which has an event of the type `api:things:create` or alike. */
+/** Uses `audit.db`, which has an event of the type `api:things:create` or a similar type. */
 export function checkCliWithStores(folder: string): void {
   const row = /^\S+\t[\da-f-]{36}\t[^\n]+\n$/
   daybook(folder, ['list', 'audit.db', '-f', 'system_true=1'], { exit: 0, stdout: row })

@@ -50,7 +50,7 @@ const entries = Object.keys(manifest.exports)
 function checkFiles(files: ReadonlySet<string>): void {
   for (const needed of ['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json'])
     if (!files.has(needed)) throw new Error(`the package lacks ${needed}`)
-  // Nothing imports these files: threads are started by their paths.
+  // No module imports these files, because threads are started by their paths.
   const threads = ['start-sealing-thread', 'sealing-thread', 'check-file', 'checking-thread']
   for (const name of threads)
     if (!files.has(`dist/chunks/${name}.js`)) throw new Error(`the package lacks ${name} of SQLite`)
@@ -71,7 +71,7 @@ function checkFiles(files: ReadonlySet<string>): void {
 
 const MAX_PACKED_BYTES = 1_280_000
 
-/** The most files that an import may load: each costs about a millisecond. */
+/** Maximum number of modules that these entries load. Each module costs about a millisecond. */
 const MAX_MODULES: readonly (readonly [max: number, ...entries: string[]])[] = [
   [52, 'daybook'],
   [80, 'daybook/koa', 'daybook/sqlite'],
@@ -103,7 +103,7 @@ if (events.length !== 1 || events[0].username !== 'ann') throw new Error('lost a
 await audit.close()
 `
 
-/** Calls that need a package which is not installed, and its name. */
+/** Calls that need an optional package, by the name of the package. */
 const needing = {
   'better-sqlite3': `sqliteStore({ filename: 'audit.db' })`,
   nodemailer: `email({ transport: 'smtp://localhost', from: 'a@b.example', to: 'c@d.example' })`,
@@ -133,7 +133,10 @@ const openSqlite = `sqliteStore({ filename: 'audit.db' })`
 const openPostgres = `postgresStore({ connectionString: 'postgres://127.0.0.1:1/none' })`
 const withoutBinary = `module.exports = class { constructor() { throw new Error('Could not locate the bindings file. Tried:\\n') } }`
 
-/** Packages that are broken or must not be loaded, and what the message has to say. The first would end the process. */
+/**
+ * Packages that are broken or must not be loaded, and a part of the expected message. Loading the first package would
+ * end the process.
+ */
 const brokenDrivers = [
   {
     name: 'better-sqlite3',
@@ -212,7 +215,7 @@ await audit.close()
 
 const gettingStarted = docPages.find(({ file }) => file === 'docs/guide/getting-started.md')!
 
-/** The first script of the documentation, on a free port, and what it promises. */
+/** Runs the first script of the documentation on a free port, and checks its promised output. */
 const useFirstEvent = `
 ${blocksOf(gettingStarted, 'ts')[0]!
   .code.replace('http.createServer', 'const server = http.createServer')
@@ -238,7 +241,7 @@ ${buildIndex}
 const audit = new AuditLog({ store: sqliteStore({ filename: 'indexed.db' }), types: {} })
 const { threads, warnings } = await buildIndex(audit)
 await audit.close()
-// It builds the index.
+// The thread ends after it has built the index.
 if (threads !== 1 || warnings.length > 0)
   throw new Error('expected one thread, got ' + threads + ': ' + warnings.join())
 `
@@ -280,7 +283,7 @@ const tsconfig = {
   include: ['*.ts'],
 }
 
-/** Makes packages of this project's own installation visible in a folder. */
+/** Links packages of this project into a folder. */
 function link(folder: string, names: Iterable<string>): void {
   for (const name of names) {
     const target = path.join(folder, 'node_modules', name)
@@ -301,7 +304,7 @@ function packagesOf(modules: readonly { readonly code: string }[]): readonly str
 }
 
 try {
-  // Without the script that builds, as tests that use the page may run beside this.
+  // Skips the script that builds, because tests that use the page may run at the same time.
   if (manifest.scripts['prepack'] !== 'npm run build')
     throw new Error('npm pack has to build the package: the script prepack is missing')
   const [packed] = JSON.parse(
@@ -345,7 +348,7 @@ try {
   }
 
   const host = path.join(temp, 'host')
-  // The links of npm to the command line stay relative.
+  // Keeps the links of npm to the command line relative.
   fs.cpSync(empty, host, { recursive: true, verbatimSymlinks: true })
   link(
     host,
@@ -359,7 +362,7 @@ try {
     ]),
   )
   for (const { name, code } of docModules) write(path.join(host, name), code)
-  // NestJS has decorators of this kind.
+  // NestJS needs these decorators.
   run(host, bin('tsc'), '-p', 'tsconfig.json', '--skipLibCheck', '--experimentalDecorators')
   write(path.join(host, 'use.cjs'), requireEverything)
   run(host, process.execPath, 'use.cjs')
@@ -381,7 +384,7 @@ try {
   write(path.join(newer, 'first.js'), useFirstEvent)
   const prebuilt = path.join(temp, 'prebuilt')
   fs.cpSync(newer, prebuilt, { recursive: true, verbatimSymlinks: true })
-  // Beside the folder, as npm would remove the links. This version contains its binary.
+  // Installed outside the folder, because npm would remove the links there. This version contains its binary.
   run(temp, 'npm', 'install', '--no-fund', '--no-audit', '--prefix', temp, 'better-sqlite3@13')
   fs.cpSync(path.join(temp, 'node_modules'), path.join(prebuilt, 'node_modules'), {
     recursive: true,

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 /*
- * A comment that starts with a relative clause has to be read twice: "What a call does" for "Options of a call", or "Whether
- * it is open" for "True if it is open".
+ * A comment that starts with a relative clause has to be read twice. Write "Options of a call" for "What a call
+ * does", and "True if it is open" for "Whether it is open".
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

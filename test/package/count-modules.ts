@@ -18,12 +18,12 @@ fs.writeFileSync('loaded.txt', '')
 register('./hooks.mjs', import.meta.url)
 ${entries.map((entry) => `await import('${entry}')`).join('\n')}
 const loaded = fs.readFileSync('loaded.txt', 'utf8').split('\\n')
-// The hooks do not see what CommonJS modules load.
+// The hooks do not see modules that CommonJS modules load.
 const required = Object.keys(createRequire(import.meta.url).cache).map((file) => pathToFileURL(file).href)
 console.log(new Set([...loaded, ...required].filter((url) => url.startsWith('file:'))).size)
 `
 
-/** The number of files that these imports load in a folder, Node's own modules left out. */
+/** Number of files that these imports load in a folder, without Node's own modules. */
 export function countModules(folder: string, entries: readonly string[]): number {
   fs.writeFileSync(path.join(folder, 'hooks.mjs'), hooks)
   fs.writeFileSync(path.join(folder, 'count.mjs'), importAndCount(entries))

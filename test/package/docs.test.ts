@@ -53,7 +53,7 @@ describe.each(docPages.map((page) => [page.file, page] as const))('%s', (_file, 
 describe('the documentation', () => {
   it('has fewer than ten blocks that are neither run nor compiled', () => {
     const plain = docPages.flatMap(({ blocks }) =>
-      // The output of these sessions is generated.
+      // The output of sessions in these blocks is generated.
       blocks.filter(({ language, code }) => language === 'text' && !code.startsWith('$ daybook')),
     )
     expect(plain.length).toBeLessThan(10)

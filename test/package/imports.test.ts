@@ -14,10 +14,10 @@ const floors = readFloors(fs.readFileSync(path.join(root, 'test/package/floors.j
 
 const byFile = new Map(modules.map((module) => [module.file, module]))
 
-/** These files and all files that loading them loads. */
+/** The given files, and all files that they load. */
 function reachedFrom(files: readonly string[]): ReadonlySet<string> {
   const reached = new Set(files)
-  // A set visits members that are added while it is iterated.
+  // Iterating over a set also visits members that are added meanwhile.
   for (const file of reached) for (const to of byFile.get(file)!.loaded) reached.add(to)
   return reached
 }

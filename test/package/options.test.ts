@@ -60,7 +60,7 @@ interface Taken {
   /** The entry point without `daybook/`, and the type of the options. */
   readonly type: string
   readonly give: Give
-  /** What else must be given. */
+  /** Further options that are required. */
   readonly rest?: object
   readonly wrong: string
   /** The name that the error suggests. */
@@ -338,7 +338,7 @@ const OTHERS: Readonly<Record<string, readonly Row[]>> = {
 const users = { ann: 'secret' }
 const list = { source: [], attributes: {}, resource: 'a' }
 
-/** What each framework mounts. */
+/** The mounts of each framework. */
 const mountsOf = (host: typeof koa | typeof node): readonly Row[] => {
   const { basicAuth, auditPage, recordRequests } = host as typeof node
   const theme = (given: never) => auditPage(audit, { theme: given })
@@ -541,7 +541,7 @@ describe('options', () => {
     await log.close()
   })
 
-  it('of a plugin of Fastify are not those of `register`, which has its own', async () => {
+  it('of a plugin of Fastify are separate from the options of `register`', async () => {
     const register = async (options: object): Promise<void> => {
       const host = Fastify()
       await host.register(fastify.recordRequests(audit))
@@ -604,7 +604,7 @@ describe('the table', () => {
     exports: Readonly<Record<string, { readonly default?: string }>>
   }
 
-  /** Types that are found, and that hosts do not give as options. */
+  /** Exported types of options that hosts do not pass. */
   const OTHER_TYPES: Readonly<Record<string, string>> = {
     AppendOptions: 'a log gives it to its store',
     RemoveOptions: 'a log gives it to its store',
@@ -653,7 +653,7 @@ describe('the table', () => {
     expect(missing).toEqual([])
   })
 
-  it('finds what takes options', () => {
+  it('finds the types of options', () => {
     const found = new Set(
       entries.flatMap(([, file]) => [
         ...optionTypesOf(

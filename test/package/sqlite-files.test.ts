@@ -5,20 +5,20 @@ import { expect, it } from 'vitest'
 import { words } from '../support/words.js'
 
 /*
- * If a process closes a descriptor of a database or `-shm`, SQLite loses its locks on that file. So the
- * SQLite store opens no file by itself, except one that it creates, the `-wal`, which has no locks, and the folder.
+ * If a process closes a descriptor of a database or `-shm`, SQLite loses its locks on that file. So the SQLite store
+ * may open only files that it creates, the `-wal`, which has no locks, and the folder.
  */
 
 const root = fileURLToPath(new URL('../../adapters/sqlite', import.meta.url))
 
-/** What opens no file. */
+/** Functions that open no file. */
 const HARMLESS = [
   ...words('accessSync constants existsSync lstatSync mkdirSync readdir readlinkSync'),
   ...words('realpathSync stat statfs statSync statfsSync'),
 ]
-/** What creates a file in `connection/file.ts`, or works on its descriptor. */
+/** Functions that create a file in `connection/file.ts`, or work on its descriptor. */
 const CREATING = ['openSync', 'fchmodSync', 'closeSync']
-/** What works on the descriptor of a `-wal`. */
+/** Functions that work on the descriptor of a `-wal`. */
 const ON_WAL = ['closeSync', 'fdatasync', 'fstatSync', 'promises', 'readSync']
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'connection/file.ts': CREATING,

@@ -1,6 +1,6 @@
 /*
- * The text of a function that records more events than a segment of SQLite's index has, and waits until they are
- * in it. Resolves to how many threads were started, and to the warnings of the process.
+ * The text of a function. It records more events than a segment of SQLite's index has, and waits until the index
+ * contains them. It resolves to the number of started threads, and the warnings of the process.
  */
 export const buildIndex = `
 async function buildIndex(audit) {

@@ -45,7 +45,7 @@ interface View {
   /** The query string and hash. */
   readonly address?: string | (() => Promise<string>)
   readonly prepare: (page: Page) => Promise<void>
-  /** Views that differ in the rows of events. In the others axe checks the first rows. */
+  /** Views that differ in the rows of events. In the other views axe checks the first rows. */
   readonly checksRows?: boolean
   /** Views that a page shows only after a load. */
   readonly isLoaded?: boolean
@@ -219,17 +219,17 @@ async function show({ address = '', prepare, isLoaded }: View): Promise<Page> {
   return page
 }
 
-/** The only rules whose result depends on the colours. */
+/** The rules that depend on colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** Without most rows, which take half of the time of axe. */
+/** Leaves out most rows, which take half of the time of axe. */
 const FIRST_ROWS = `{ exclude: [['[role=grid] [data-id] ~ [data-id] ~ [data-id] ~ [data-id]']] }`
 /** The rules that are checked in each colour scheme. */
 const SCHEMES = [
   ['light', RULES],
   ['dark', COLOUR_RULES],
 ] as const
-/** The narrowest and the widest, and both sides of each width at which the layout changes. */
+/** Widths: the narrowest, the widest, and both sides of each width at which the layout changes. */
 const WIDTHS = [320, 760, 761, 1100, 1101, 3840]
 
 /** Elements that overflow sideways. */
@@ -261,7 +261,7 @@ async function resize(page: Page, width: number, height: number): Promise<void> 
 
 const DESK = { width: 1440, height: 900 }
 
-/** The views that axe checks on a phone too. The others differ in text, not in layout. */
+/** The views that axe also checks on a phone. The other views differ in text, not in layout. */
 const PHONE_VIEWS = new Set([
   'list',
   'changes',

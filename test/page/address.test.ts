@@ -4,7 +4,7 @@ import { openPage } from '../support/browser.js'
 import { shareHost } from './shared-host.js'
 import { copied, expectShown, rowIds, rowsOf, WAIT } from './shown.js'
 
-/* What the address says beside the query. */
+/* The parts of the address beside the query. */
 
 const host = shareHost()
 
@@ -14,7 +14,7 @@ const open = (search: string): Promise<Page> =>
 const facets = (page: Page): Promise<string[]> =>
   page.getByRole('complementary', { name: 'Facets' }).getByRole('heading').allTextContents()
 
-it('shows the facets of the address, and writes those that the user adds', async () => {
+it('shows the facets of the address, and writes added facets into it', async () => {
   const page = await open('range=7d&facets=system,change_name')
   await expect.poll(() => facets(page), WAIT).toEqual(['Level', 'system', 'change_name'])
   await page.getByRole('button', { name: '+ Facet by any attribute' }).click()
@@ -73,7 +73,7 @@ it('is copied with the facets that the user has chosen', async () => {
   await expect.poll(() => facets(other), WAIT).toEqual(await facets(page))
 })
 
-it('is copied with the default columns, whatever a colleague has chosen', async () => {
+it('is copied with the default columns, so the columns of a colleague do not apply', async () => {
   const headers = (page: Page): Promise<string[]> =>
     page.getByRole('columnheader').allTextContents()
   const page = await open('range=7d')

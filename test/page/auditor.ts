@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { rowIds, WAIT } from './shown.js'
 
 /*
- * A person who works with the page. An action is one click, one drag, one press of keys, or a text that is typed and
- * confirmed with Enter.
+ * A person who works with the page. An action is a click, a drag, a key press, or a typed text that is confirmed with
+ * Enter.
  */
 
 export interface Auditor {

@@ -16,7 +16,7 @@ interface Violation {
   }[]
 }
 
-/** The violations that axe reports, with their elements. `checked` is an expression of what it checks. */
+/** The violations that axe reports, with their elements. `checked` is an expression for the checked parts. */
 export async function violationsOf(
   page: Page,
   rules: readonly string[] = RULES,

@@ -116,7 +116,7 @@ describe('rows', () => {
     const page = await open('filter[username_eq]=ann')
     await openBuilder(page)
     await page.keyboard.press('Escape')
-    // After the last control, Tab leaves for the controls of the browser.
+    // After the last control, Tab leads to the controls of the browser.
     const behind = page.locator('body *:focus:not(dialog *)')
     for (const key of [...Array<string>(12).fill('Tab'), ...Array<string>(15).fill('Shift+Tab')]) {
       await page.keyboard.press(key)
@@ -140,7 +140,7 @@ describe('rows', () => {
     await shows(page, within)
   })
 
-  it('keep the focus between two keys, however long a frame takes', async () => {
+  it('keep the focus between two keys, also if a frame takes long', async () => {
     const filter = 'filter[username_not_null]=1&filter[g][0][name_cont]=nightly'
     const page = await open(filter, {}, openPage)
     await openBuilder(page)

@@ -40,7 +40,7 @@ const parameter = (page: Page, name: string): string | null =>
 const sheet = (page: Page) => page.getByRole('dialog', { name: 'Columns' })
 
 describe('chosen columns', () => {
-  it('are those of the address, in their order and with their widths', async () => {
+  it('are the columns of the address, in their order and with their widths', async () => {
     const page = await open('&columns=response_status:90,what,tags,who')
     await expect
       .poll(async () => (await headers(page)).slice(2), WAIT)
@@ -148,7 +148,7 @@ describe('chosen columns', () => {
       .toBe('attribute')
   })
 
-  it('show another time in the time column, which says that the order is by created_at', async () => {
+  it('show another time in the time column, with a note that the order is by created_at', async () => {
     const page = await open('&columns=@occurred_at')
     await expect
       .poll(async () => (await headers(page))[0], WAIT)
@@ -162,7 +162,7 @@ describe('chosen columns', () => {
   it('leave no blank rows while the list scrolls', async () => {
     const page = await open('&columns=who,what,duration_ms,request_path,response_status')
     await page.getByRole('columnheader', { name: 'duration_ms' }).waitFor()
-    // All rows are loaded first, because the next page of them may take longer than the frames below.
+    // All rows are loaded first, because loading the next page may take longer than the frames below.
     const { rows } = await scrollThrough(page, events.length)
     expect(rows).toHaveLength(events.length)
     await page.evaluate(`{ document.querySelector('.rows').scrollTop = 0 }`)

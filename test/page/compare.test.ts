@@ -65,7 +65,7 @@ const open = (hash = '', options: OpenPageOptions = {}): Promise<Page> =>
 const addressed = (one: AuditEvent, other: AuditEvent): string => `#compare=${one.id},${other.id}`
 
 describe('a comparison', () => {
-  it('shows what differs, and on request what is equal', async () => {
+  it('shows the differences, and on request the equal values', async () => {
     const page = await open(addressed(first, second))
     await expectRows(page, DIFFERENT)
     await comparison(page).getByText('7 differences').waitFor()

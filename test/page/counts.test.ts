@@ -69,10 +69,10 @@ const bucketsOf = async (query: string) =>
 
 describe('the sentence about the counts', () => {
   it.each([
-    ['says that they are complete only if all are', true, /^Counted completely in /],
-    ['says what lower bounds are, although the total is exact', false, /≥ or “at least” are lower/],
+    ['claims to be complete only if all numbers are', true, /^Counted completely in /],
+    ['explains lower bounds, even if the total is exact', false, /≥ or “at least” are lower/],
   ])('%s', async (_name, isExact, sentence) => {
-    // Not kept for other tests: it gets other counts.
+    // Opened separately, because the counts of this page are replaced.
     const page = await openPage('about:blank', { user: 'ann', viewport: DESK })
     await page.route('**/counts?*', async (route) => {
       const response = await route.fetch()
@@ -189,7 +189,7 @@ describe('the legend', () => {
     await expectShown(page, DAY)
   })
 
-  it('counts each level as if none were selected', async () => {
+  it('counts each level without the filter on levels', async () => {
     const page = await open(`${DAY}&filter[type_start_any][]=error:`)
     await expectShown(page, `${DAY}&filter[type_start]=error:`)
     for (const name of ['api', 'audit', 'error', 'info']) {
@@ -253,7 +253,7 @@ describe('facets', () => {
     await expectShown(page, `${DAY}&filter[pool_eq]=runners-eu`)
   })
 
-  it('are not added for a mistyped attribute: the nearest one is offered', async () => {
+  it('are not added for a mistyped attribute: the most similar name is offered', async () => {
     const page = await open()
     await facets(page).getByRole('button', { name: '+ Facet by any attribute' }).click()
     const field = facets(page).getByRole('combobox', { name: 'Name of an attribute' })

@@ -59,7 +59,7 @@ describe('the demo', () => {
     await sentence(page, /change nightly, which finished/).waitFor()
     expect(await statusOfSource(page, /created change nightly/)).toBe(200)
 
-    // The service may still record what follows from the finished change.
+    // The service may still record later effects of the finished change.
     const { data } = await vi.waitFor(async () => {
       const recorded = listOf(await send(service.url, '/api/events?limit=100'))
       expect(await rowIds(page)).toEqual(recorded.data.map(({ id }) => id).toReversed())

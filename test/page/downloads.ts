@@ -12,8 +12,9 @@ const sizeOf = async (file: string): Promise<number> => (await fs.stat(file)).si
 const SAVE_MS = 20_000
 
 /**
- * Saves a download until the end of the test, and returns the path. A stream that breaks on its way from the browser server ends
- * like an empty file, without an error, or never ends, so the file is saved again until it has bytes.
+ * Saves a download until the end of the test, and returns the path. If the stream from the browser server breaks, it
+ * ends without an error like an empty file, or never ends. So the download is saved repeatedly until the file has
+ * bytes.
  */
 export async function saveDownload(download: Download): Promise<string> {
   expect(await download.failure()).toBeNull()

@@ -7,16 +7,16 @@ import { type PageHost, servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { WAIT } from './shown.js'
 
-/* The page in frames of other sites, and the element that shows it there. */
+/* The page in frames of other sites, and the element that shows it on those sites. */
 
 const STEP = '/api/steps/0199f09d-5b1e-7c41-8d20-6a4f3e9b1c77'
 
-/** A site of its own origin with one document. */
+/** A site of another origin with one document. */
 async function site(): Promise<{ origin: string; show(document: string): void }> {
   let document = ''
   const server = http.createServer((_, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8')
-    // Strict as that of a careful host: no inline script, and frames of the service only.
+    // A strict policy, as a careful host has: no inline script, and frames of the service only.
     response.setHeader(
       'content-security-policy',
       `default-src 'none'; script-src ${host.url}; frame-src ${host.url}`,
@@ -143,7 +143,7 @@ describe('<daybook-page>', () => {
     await expect.poll(() => page.evaluate('globalThis.opened'), WAIT).toBe(events.at(-1)!.id)
   })
 
-  it('shows an event of the resource that is recorded meanwhile', async () => {
+  it('shows a new event of the resource', async () => {
     const step_id = '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78'
     const { page, frame } = await embed(`resource="/api/steps/${step_id}"`)
     await frame.getByText('No event is recorded for this resource.').waitFor(WAIT)

@@ -166,7 +166,7 @@ describe('a file', () => {
   })
 })
 
-/** Whether the query asks for a page of an export after the first: for the events after those of the page before. */
+/** True if the query requests a later page of an export. */
 const isLaterPage = ({ where, limit }: EventQuery): boolean =>
   limit === 1000 && where?.groupings.at(-1)?.conditions[0]?.predicate === 'gt'
 
@@ -261,7 +261,7 @@ describe('a slow export', () => {
     }
   })
 
-  it('is not kept as Parquet if it is stopped', async () => {
+  it('leaves no file of Parquet if it is stopped', async () => {
     const page = await hold()
     await openSheet(page, 'Parquet')
     await start(page, 'Parquet')
@@ -286,7 +286,7 @@ describe('a slow export', () => {
 
 describe('a large export', () => {
   const COUNT = 30_000
-  /** The number of the last page of the export, of those after the first. */
+  /** The number of the last page of the export. The first page does not count. */
   const LAST_PAGE = 29
 
   it('is not held in the memory of the page', async () => {
@@ -326,7 +326,7 @@ describe('a large export', () => {
     await openSheet(page, 'NDJSON')
     const downloaded = page.waitForEvent('download')
     await start(page, 'NDJSON')
-    // Nothing arrives while the heap is measured, so all that it has is what the page keeps.
+    // Nothing arrives while the heap is measured, so it contains only data that the page keeps.
     await sheet(page).getByText('29,000 of 30,000', { exact: true }).waitFor()
     const after = await heap()
     openGate()

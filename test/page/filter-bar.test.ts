@@ -56,7 +56,7 @@ describe('chips', () => {
     await shows(page, '')
   })
 
-  it('keep the focus between two keys, however long a frame takes', async () => {
+  it('keep the focus between two keys, also if a frame takes long', async () => {
     const page = await open(`${ANN}&${AUDIT}`, {}, openPage)
     await chip(page, 'level is audit').focus()
     await stopFrames(page)
@@ -82,7 +82,7 @@ describe('chips', () => {
     await shows(page, `${ANN}&${AUDIT}`)
   })
 
-  it('show how many events "is not" drops because they lack the attribute, and keep them with a click', async () => {
+  it('show how many events "is not" drops because they lack the attribute, and keep these events with a click', async () => {
     const page = await open('filter[username_not_eq]=ann')
     const { total } = await host.audit.count('filter[username_null]=1')
     expect(total).toBeGreaterThan(1000)
@@ -164,7 +164,7 @@ describe('the field', () => {
     expect(await shows(page, 'q="warm ca" timed')).toBeGreaterThan(0)
   })
 
-  it('reads typed conditions and times, and says what it does not understand', async () => {
+  it('reads typed conditions and times, and names parts that it does not understand', async () => {
     const page = await open()
     await field(page).fill('status>=200 -user:bob level:api')
     await first(page).toBe('response_status is at least 200 and user is not bob and level is api')

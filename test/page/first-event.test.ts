@@ -6,7 +6,7 @@ import { blocksOf, docPages } from '../support/doc-pages.js'
 import { tempDir } from '../support/temp.js'
 import { rowsOf } from './shown.js'
 
-/* Runs the first script of the documentation as it stands, except for the port and the file. */
+/* Runs the first script of the documentation as it is, except for the port and the file. */
 it('the first script of Getting started shows its event on the page', async () => {
   const temp = tempDir()
   onTestFinished(temp.remove)

@@ -63,7 +63,7 @@ describe('the table of groups', () => {
     expect(new URL(page.url()).searchParams.get('groups')).toBe('username,response_status')
   })
 
-  it('groups by what is typed, and is left with its button', async () => {
+  it('groups by the typed attributes, and its button goes back to the list', async () => {
     const page = await openPage(`${host.page}?range=all`, { user: 'ann', tolerates: /stream/ })
     await rowsOf(page).first().waitFor()
     await page.getByRole('button', { name: 'Group', exact: true }).click()
@@ -147,7 +147,7 @@ describe('the table of groups', () => {
       .waitFor()
   })
 
-  it('says what is wrong with the attributes of the address', async () => {
+  it('names the fault of the attributes in the address', async () => {
     const page = await openPage(`${host.page}?range=all&groups=id`, {
       user: 'ann',
       tolerates: /400/,

@@ -72,7 +72,7 @@ it('opens from the panel of an event, and returns to it', async () => {
 })
 
 describe('a change in the history', () => {
-  it('shows what it changed', async () => {
+  it('shows the changed values', async () => {
     const page = await open()
     const entry = entryOf(page, events[2]!)
     await entry.waitFor()
@@ -80,7 +80,7 @@ describe('a change in the history', () => {
     expect(await entry.locator('.diff').textContent()).toMatch(/−before4\+after0/)
   })
 
-  it('shows the state after it, at an address of its own', async () => {
+  it('shows the state after it, at another address', async () => {
     const page = await open()
     await entryOf(page, events[1]!).getByRole('button', { name: 'As it was then' }).click()
     const then = [
@@ -104,7 +104,7 @@ describe('a change in the history', () => {
     await expectState(page, /^As it was at/, then)
   })
 
-  it('says what undoing it would change now, and what was changed again', async () => {
+  it('lists the values that undoing it would change now, and the values that were changed again', async () => {
     const page = await open()
     const third = entryOf(page, events[2]!)
     await third.getByRole('button', { name: 'Undo?' }).click()
@@ -150,7 +150,7 @@ describe('a resource', () => {
   const recordOrder = async (action: string, data: object): Promise<AuditEvent> =>
     (await host.audit.recordSystem(`api:orders:${action}`, data, { username: 'ann' }))!
 
-  it('that is identified by an attribute has a history too', async () => {
+  it('identified by an attribute has a history too', async () => {
     const order_id = '50% off & more'
     const created = await recordOrder('create', { order_id, after: { total: 1 } })
     const page = await open(`#event=${created.id}`)
@@ -164,7 +164,7 @@ describe('a resource', () => {
     await expectEntries(page, [created])
   })
 
-  it('whose state is not known says so', async () => {
+  it('without a known state says so', async () => {
     const order_id = 'unknown'
     const change = (old_value: number, value: number) =>
       recordOrder('update', {
@@ -217,7 +217,7 @@ describe('a resource', () => {
   })
 })
 
-it('says that changes may be missing where a user sees a part of the log', async ({
+it('warns that changes may be missing if a user sees only a part of the log', async ({
   onTestFinished,
 }) => {
   const restricted = await servePage({

@@ -63,7 +63,7 @@ const MARKUP: Readonly<Partial<Record<Name, readonly string[]>>> = {
   log: [IMAGE, SCRIPT],
 }
 
-/** Hidden characters that are written out, and keys like any other, in the trees of events. */
+/** Hidden characters are shown as codes. Keys with special names are shown like other keys. */
 const IN_TREE: Readonly<Partial<Record<Name, readonly string[]>>> = {
   turned: ['annU+202Etxt.exe', 'anU+200BnU+2066x'],
   prototype: ['__proto__', 'constructor', 'polluted', 'toString'],
@@ -87,7 +87,7 @@ describe('text from right to left', () => {
   it('keeps its neighbours where they are', async () => {
     const page = await rtl.visit(`${rtl.page}?range=all#event=${EVENTS.lines.id}`, { user: 'ann' })
     await tree(page).waitFor()
-    /** Where a text begins and ends, of the first element with it. */
+    /** The edges of a text, in the first element with it. */
     const places = await page.evaluate<readonly [number, number, number, number]>(`(() => {
       const [path, status] = [...document.querySelectorAll('.facts dd')]
         .find((fact) => fact.textContent.startsWith('GET')).children

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { openPage, type OpenPageOptions } from '../support/browser.js'
 import { type PageHost, servePage } from '../support/page-host.js'
 
-/* Events whose content must be shown as text: it must not run, link elsewhere, or hide anything. */
+/* Events whose content must be shown as text. It must not run, link elsewhere, or hide anything. */
 
 export const IMAGE = '<img src=x onerror=globalThis.pwned=1>'
 export const SCRIPT = '</script><script>globalThis.pwned=1</script>'
@@ -92,7 +92,7 @@ export const EVENTS = Object.fromEntries(
   ]),
 ) as Readonly<Record<Name, AuditEvent>>
 
-/** A host whose log has only these events. */
+/** A host whose log contains only these events. */
 export const serveHostile = (): Promise<PageHost> => servePage({ events: Object.values(EVENTS) })
 
 /** Effects that a text must never have. */
@@ -118,7 +118,7 @@ const NONE = {
   hidden: false,
 }
 
-/** A page that records such effects. */
+/** Opens a page that records attempts to run script or to load files. */
 export async function openWatched(
   host: Pick<PageHost, 'url' | 'page'>,
   address = '?range=all',

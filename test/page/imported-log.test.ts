@@ -11,7 +11,7 @@ const END = Date.parse('2024-02-29T12:00:00Z') * 1000
 
 const host = shareHost(() => servePage({ events: dayOfEvents(END) }))
 
-it('is shown from its first event to its newest, and the page says so', async () => {
+it('is shown from its first event to its newest, with a note', async () => {
   const { events } = await host.audit.list('limit=1000')
   const [oldest] = (await host.audit.list('filter[sorts]=created_at&limit=1')).events
   const page = await openPage(host.page, { user: 'ann' })

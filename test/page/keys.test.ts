@@ -28,7 +28,7 @@ const focusedId = (page: Page): Promise<string | null> =>
 
 const IN_PANEL = `document.activeElement.matches('aside h2')`
 
-/** The landmark of the focused element, and whether the element or its frame shows the focus. */
+/** The landmark of the focused element, and true if the element or its frame shows the focus. */
 const FOCUS = `(() => {
   const { activeElement } = document
   const landmark = activeElement.closest(
@@ -51,7 +51,7 @@ interface Focus {
   readonly isSeen: boolean
 }
 
-/** The most tab stops before the list: 89 if each value of a facet were one. */
+/** Maximum number of tab stops before the list. It would be 89 if each value of a facet were a stop. */
 const MAX_STOPS = 36
 
 describe('the Tab key', () => {
@@ -81,7 +81,7 @@ describe('the Tab key', () => {
       'Event detail',
     ])
     expect(stops[0]!.text).toBe('Skip to the events')
-    // Each facet is one stop, and has one for its search field or its other values.
+    // Each facet is one stop, plus one for its search field or its other values.
     const before = landmarks.indexOf('Events, newest first')
     expect(before).toBeLessThanOrEqual(MAX_STOPS)
     expect(landmarks.filter((name) => name === 'Events, newest first')).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('the arrow keys in a facet', () => {
 })
 
 describe('the menu of commands', () => {
-  it('has every command that has no other control, and returns the focus', async () => {
+  it('has every command without another control, and returns the focus', async () => {
     const page = await open('', host.visit)
     const more = page.getByRole('button', { name: 'More commands' })
     await more.focus()

@@ -9,7 +9,7 @@ const host = shareHost()
 
 const BLANK = 'about:blank'
 
-/** Opens the page in a browser of this language. Returns the names of the language files that it loads. */
+/** Opens the page in a browser with this language. Returns the names of the language files that it loads. */
 async function open(locale: string, address = ''): Promise<{ page: Page; files: string[] }> {
   const page = await openPage(BLANK, { user: 'ann', locale })
   const files: string[] = []

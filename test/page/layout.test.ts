@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { shareHost } from './shared-host.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
-/* What must not cover, cut or move other parts. */
+/* No part may cover, cut or move another part. */
 
 const host = shareHost()
 

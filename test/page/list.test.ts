@@ -49,7 +49,7 @@ describe('a row', () => {
     await expect.poll(() => time.getAttribute('title'), WAIT).toContain(event.created_at)
     const head = page.getByRole('columnheader').first()
     expect(await head.innerText()).toContain('UTC+5:30')
-    // Under the pointer, the cell has a button too.
+    // Moves the pointer away, because a cell under the pointer also has a button.
     await page.mouse.move(0, 0)
     // The button binds the key.
     await page.getByRole('button', { name: /^Times in Asia/ }).waitFor()
@@ -113,12 +113,15 @@ describe('the list', () => {
   })
 })
 
-// The last ones, because they record events.
+// These tests come last, because they record events.
 describe('two events of one act', () => {
   const act = { name: 'Ship it', step_id: '0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78' }
   const FILTER = 'filter[step_id_eq]=0199f09d-5b1e-7c41-8d20-6a4f3e9b1c78'
 
-  /** An approval by ann, with an event between its two; one by bob; and a request of ann without an approval. */
+  /**
+   * An approval by ann, with another event between its two events; an approval by bob; and a request of ann without
+   * an approval.
+   */
   async function recordActs(): Promise<Record<'audit' | 'api', AuditEvent>> {
     const record = async (type: Parameters<typeof host.audit.record>[0], username: string) =>
       (await host.audit.record(type, act, { username }))!
@@ -129,7 +132,7 @@ describe('two events of one act', () => {
     return { audit, api }
   }
 
-  it('have one row that says so, which shows both when it is opened', async () => {
+  it('have one row with a mark, and opening the row shows both', async () => {
     const { audit, api } = await recordActs()
     const page = await open(`?range=24h&${FILTER}`)
     const row = rowOf(page, audit.id)
@@ -137,7 +140,7 @@ describe('two events of one act', () => {
     const ids = await newestFirst(host.audit, FILTER)
     const others = ids.filter((id) => id !== api.id)
     await expect.poll(() => firstIds(page, 9), WAIT).toEqual(others)
-    // They still count as two.
+    // The two events still count as two.
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(ids.length + 1))
     const heading = page.getByRole('heading', { level: 1 })
     await expect.poll(() => heading.innerText(), WAIT).toBe(`${ids.length} events`)
@@ -166,7 +169,7 @@ describe('two events of one act', () => {
   })
 })
 
-it('says that it has only the first events of an order only if there are more', async () => {
+it('notes that it has only the first events of an order, but only if there are more', async () => {
   const events = requestEvents(
     Array.from({ length: 1000 }, () => ({ path: '/api/x', status: 200 })),
   )
@@ -181,6 +184,6 @@ it('says that it has only the first events of an order only if there are more', 
   await other.audit.recordCustom('later', {})
   await page.reload()
   await page.getByText('Only the first 1,000 events in this order').waitFor()
-  // The number of rows is that of the counts.
+  // The counts give the number of rows.
   await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe('1002')
 })

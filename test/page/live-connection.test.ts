@@ -6,7 +6,7 @@ import { firstIds, inOrder, newestFirst, scrollThrough } from './rows.js'
 import { rowIds, rowOf, rowsOf, WAIT } from './shown.js'
 
 describe('without a connection', () => {
-  it('the page says so, and resumes without losses or duplicates', async () => {
+  it('the page reports it, and resumes without losses or duplicates', async () => {
     let isDown = false
     const requests = watchRequests()
     const host = await servePast({
@@ -31,7 +31,7 @@ describe('without a connection', () => {
     expect(await rowsOf(page).count()).toBeGreaterThan(10)
     await record(host, ...Array.from({ length: 30 }, (_, n) => `meanwhile ${n}`))
     isDown = false
-    // The page also retries by itself, which removes the button.
+    // The page retries by itself, too, which removes the button.
     const tried = page.getByRole('button', { name: 'Retry now' }).click()
     await Promise.race([tried.catch(() => {}), notice.waitFor({ state: 'detached' })])
     await page.mouse.move(0, 0)
@@ -46,7 +46,7 @@ describe('without a connection', () => {
     expect(inOrder(scrolled)).toEqual(ids)
   })
 
-  it('the page says so, even if it has only its first files', async () => {
+  it('the page reports it, even if only its first files are loaded', async () => {
     const requests = watchRequests()
     let isDown = false
     const host = await servePast({
@@ -153,7 +153,7 @@ describe('an open event', () => {
     expect(await row.innerText()).toContain('storefront@next started')
   })
 
-  it('is known as closed to a page whose stream opens after the close', async () => {
+  it('is shown as closed on a page whose stream opens after the close', async () => {
     let letStream = (): void => {}
     const closed = new Promise<void>((resolve) => (letStream = resolve))
     const host = await servePast({
@@ -178,7 +178,7 @@ describe('an open event', () => {
 })
 
 describe('when live is not possible', () => {
-  it('a range in the past says so', async () => {
+  it('a range in the past is named as the reason', async () => {
     const host = await servePast()
     const to = past.at(-10)!.created_at
     const streams: string[] = []
@@ -194,7 +194,7 @@ describe('when live is not possible', () => {
     expect(streams).toEqual([])
   })
 
-  it('another order says so, and one click returns to live', async () => {
+  it('another order is named as the reason, and one click returns to live', async () => {
     const host = await servePast()
     const page = await openList(host)
     await page.getByRole('columnheader', { name: /^Type/ }).getByRole('button').click()

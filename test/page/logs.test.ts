@@ -84,7 +84,7 @@ it('groups, exports, reports and reads histories of several logs', async () => {
   const page = await openPage(address, { user: 'ann' })
   await expect.poll(() => rowsOf(page).count()).toBe(4)
   const newest = rowsOf(page).first()
-  // The list shows its own columns until the code of the chosen ones is loaded.
+  // The list shows its own columns until the code of the chosen columns is loaded.
   await expect
     .poll(() => newest.getByRole('gridcell').allTextContents())
     .toEqual(expect.arrayContaining(['Log: tenant-2', 'log: the attribute']))
@@ -115,7 +115,7 @@ it('groups, exports, reports and reads histories of several logs', async () => {
   await page.getByRole('table', { name: 'Groups' }).getByText('ann').waitFor()
 })
 
-it('shows one log with everything that a log has', async () => {
+it('shows one log with all its features', async () => {
   const page = await openPage(`${url}/audit`, { user: 'ann' })
   await page.getByRole('link', { name: 'Open acme alone' }).click()
   await rowsOf(page).first().waitFor()
@@ -131,7 +131,7 @@ it('speaks German', async () => {
   await page.getByRole('heading', { name: 'Protokolle auswählen' }).waitFor()
 })
 
-it('has no page for what cannot be logs', async () => {
+it('has no page for texts that cannot be logs', async () => {
   const many = Array.from({ length: 101 }, (_, i) => i).join()
   for (const path of ['logs/', 'logs/%00', `logs/${many}`, 'logs/%E0%A4%A'])
     expect((await send(url, `/audit/${path}`)).status).toBe(404)

@@ -11,7 +11,7 @@ import { rowIds, rowsOf, WAIT } from './shown.js'
 
 const COUNT = 4500
 
-/** Larger than those of a Windows security log. */
+/** Writes events that are larger than the events of a Windows security log. */
 function writeEvents(file: string): string {
   const record = (n: number) => ({
     EventID: 4600 + (n % 97),
@@ -65,7 +65,7 @@ describe('4,500 events', () => {
     expect(inOrder(all)).toEqual(ids)
     expect(ids).toHaveLength(COUNT)
     expect(Math.max(some.most, all.most)).toBeLessThan(160)
-    // Those that have been scrolled past would take more.
+    // Rows that were scrolled past would take more memory.
     await expect.poll(() => heapOf(page), WAIT).toBeLessThan(early + 1.5 * MEGABYTE)
   }, 180_000)
 })
@@ -107,7 +107,7 @@ describe('20,000 events', () => {
     return page
   }
 
-  /** The rows about a part of the list are there, and what they show is what follows in the log. */
+  /** Checks that a part of the list shows its rows, in the order of the log. */
   async function expectRowsAt(page: Page, part: number): Promise<void> {
     await expect
       .poll(async () => (await shownRows(page)).some(({ row }) => isNear(row, part)), WAIT)
@@ -122,7 +122,7 @@ describe('20,000 events', () => {
 
   const isNear = (row: number, part: number): boolean => Math.abs(row / COUNT - part) < 0.01
 
-  /** As somebody who drags the scroll bar. */
+  /** Scrolls like a user who drags the scroll bar. */
   const scrollTo = (page: Page, part: number): Promise<void> =>
     page.evaluate(`{
       const list = document.querySelector('#events')
@@ -152,7 +152,7 @@ describe('20,000 events', () => {
   it('end with the oldest', async () => {
     const page = await open()
     const last = async (): Promise<string | undefined> => {
-      // The list may have been shown anew meanwhile, from its beginning.
+      // The list may have been rendered again, from its beginning.
       await scrollTo(page, 1)
       return (await rowIds(page)).at(-1)
     }

@@ -8,7 +8,10 @@ import { tempDir } from '../support/temp.js'
 import { chooseFacets, compareNumbers, noFigures, type NumberFigures } from './numbers/compare.js'
 import { randomEvents, randomQuery } from './numbers/random-log.js'
 
-/* Each number of the page is the truth, or a lower bound of it that says so. `npm run soak -- numbers` does the same in large logs. */
+/*
+ * Each number of the page must be the truth, or be marked as a lower bound of it. `npm run soak -- numbers` checks
+ * the same in large logs.
+ */
 
 const SIZE = 4000
 const SEED = 20_261_124
@@ -46,7 +49,7 @@ describe('the numbers of the page, for random queries', () => {
     expect(figures.offers).toBeGreaterThan(0)
   })
 
-  it('are no more than the truth, and say so, if there is no time to count', async () => {
+  it('are marked lower bounds if there is no time to count', async () => {
     const { false: wrong, lowerBounds, exactTotals } = await compared(0, 2)
     expect(wrong).toEqual([])
     expect(exactTotals).toBe(0)

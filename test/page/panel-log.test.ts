@@ -19,7 +19,7 @@ const heading = (page: Page) => panel(page).getByRole('heading', { level: 2 }).f
 interface Fetch {
   readonly live: LiveEvent
   readonly id: string
-  /** The attribute by which its result is found. */
+  /** The attribute that leads to the event with the result. */
   readonly version: string
   readonly page: Page
 }
@@ -51,7 +51,7 @@ const lines = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, n) => `\nline ${from + n}`).join('')
 
 describe('a log', () => {
-  it('looks as it does on a terminal, with its newest percentage', async () => {
+  it('looks as on a terminal, with its newest percentage', async () => {
     const { live, page } = await openFetch()
     const kept = FETCH_LOG.split('\n').map((line) => line.split('\r').at(-1))
     expect(await log(page).textContent()).toBe(kept.join('\n'))

@@ -130,7 +130,7 @@ describe('the attributes', () => {
     await focusIs(page).toMatch(/^name/)
   })
 
-  it('become filters, by keys and by buttons, also nested ones', async () => {
+  it('become filters, by keys and by buttons, even if they are nested', async () => {
     const page = await open(update)
     const inner = item(page, /^parallel_changes/)
     await item(page, /^limits/).click()
@@ -213,7 +213,7 @@ describe('related events', () => {
     expect(page.url()).toContain(`#event=${next}`)
   })
 
-  it('are shown in the list with the open event in sight, however far down it is', async () => {
+  it('are shown in the list with the open event in view, also if it is far down', async () => {
     const oldest = (
       await host.audit.list('filter[type_eq]=api:steps:start&filter[sorts]=created_at')
     ).events[0]!
@@ -232,7 +232,7 @@ describe('related events', () => {
         const [inner, outer] = [row.getBoundingClientRect(), list.getBoundingClientRect()]
         return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1
       })()`)
-    // Until all rows belong to the new query; the old list may have had the row in sight too.
+    // Waits until all rows belong to the new query. The old list may also have shown the row.
     const types = async () => new Set(await page.locator('#events .type').allInnerTexts())
     await expect.poll(types, WAIT).toEqual(new Set(['api:steps:start']))
     await expect.poll(isInSight, WAIT).toBe(true)
@@ -240,7 +240,7 @@ describe('related events', () => {
 })
 
 describe('the way back from related events', () => {
-  it('leads to the query that they have replaced', async () => {
+  it('leads back to the query before', async () => {
     const filter = 'filter[attempt_eq]=3'
     const page = await host.visit(`${host.page}?range=24h&${filter}`, { user: 'ann' })
     await rowOf(page, failure.id).click()
@@ -260,7 +260,7 @@ describe('the way back from related events', () => {
 })
 
 describe('the same session', () => {
-  it('is a relation of events that have one', async () => {
+  it('is a relation of events with a session', async () => {
     const session_id = 'session-17'
     const record = async (username: string) =>
       (await host.audit.recordCustom('deploy:note', { session_id }, { username }))!
@@ -275,7 +275,7 @@ describe('the same session', () => {
 })
 
 describe('navigation between events', () => {
-  it('starts at a link, whatever the list shows', async () => {
+  it('starts at a link with any query', async () => {
     const [old] = (await host.audit.list('filter[sorts]=created_at&filter[username_eq]=ann')).events
     const url = `${host.page}?range=15m&filter[username_eq]=bob#event=${old!.id}`
     const page = await openPage(url, { user: 'ann' })

@@ -7,7 +7,7 @@ import { type PageHost, servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { rowIds, rowsOf, WAIT } from './shown.js'
 
-/* What the browser prints: reports and the list. */
+/* The output of the browser's printer: reports and the list. */
 
 const newest = (): number => Date.now() * 1000 - 2_000_000
 
@@ -22,7 +22,7 @@ const report = (page: Page) => page.getByRole('dialog', { name: 'Report' })
 
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g
 
-/** The ids in a printed table, in their order. The first part of a page may be anything else. */
+/** The ids in a printed table, in their order. */
 const idsIn = (pages: readonly string[]): string[] => pages.join(' ').match(UUID) ?? []
 
 describe('a report', () => {
@@ -45,7 +45,7 @@ describe('a report', () => {
     return Object.fromEntries(terms.map((term, i) => [term, texts[i]!]))
   }
 
-  it('of 1,000 events has less than 40 pages with every id, numbered, and the digest of the export', async () => {
+  it('of 1,000 events has less than 40 numbered pages with every id and the digest of the export', async () => {
     const page = await open('?range=all')
     await rowsOf(page).first().waitFor()
     await page.keyboard.press('p')
@@ -66,7 +66,7 @@ describe('a report', () => {
     expect(pages[0]).toContain('Time zone Europe/Berlin')
     expect(pages[0]).toContain('1,000 events, oldest first')
 
-    // More events do not change what the command gives.
+    // Later events do not change the output of the command.
     await host.audit.recordCustom('later', {})
     const [, url] = /^curl -g -u ann '(.+)' \| sha256sum$/m.exec(check!)!
     const authorization = `Basic ${btoa('ann:ann')}`
@@ -76,7 +76,7 @@ describe('a report', () => {
     expect(pages[0]).toContain(digest)
   })
 
-  it('says the query in words, and its address opens the same events', async () => {
+  it('shows the query in words and an address that opens the same events', async () => {
     const filter = 'filter[type_start_any][]=audit:&filter[username_eq]=ann'
     const page = await open(`?range=24h&${filter}`)
     await rowsOf(page).first().waitFor()
@@ -132,7 +132,7 @@ const byTime = (one: { created_at: string }, other: { created_at: string }): num
   one.created_at < other.created_at ? -1 : 1
 
 describe('the printed list', () => {
-  it('has the loaded rows and the open event, and the list is as before afterwards', async () => {
+  it('has the loaded rows and the open event, and printing does not change the list', async () => {
     const host = await servePage({ events: dayOfEvents(newest()) })
     onTestFinished(() => host.close())
     const event = await host.audit.record(
@@ -152,7 +152,7 @@ describe('the printed list', () => {
     expect(own).toBe(event!.id)
     expect(ids).toEqual(events.toReversed().map(({ id }) => id))
     expect(pages[0]).toContain('"print-me"')
-    // Buttons, and how long ago it was at the time of printing.
+    // The paper shows no buttons, and no age of the event.
     expect(pages[0]).not.toMatch(/Show since|is not|History|copy|ago/)
     // A portrait page is as narrow as a phone, which always shows some buttons.
     const portrait = await page.pdf({ format: 'A4' })

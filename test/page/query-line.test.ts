@@ -30,7 +30,7 @@ const editor = (page: Page) => page.getByRole('combobox', { name: 'Query', exact
 const press = (page: Page, name: string) =>
   page.getByRole('region', { name: 'API query' }).getByRole('button', { name, exact: true }).click()
 
-/** Runs the copied command in a shell, with the password that curl would prompt for; returns the output. */
+/** Runs the copied command in a shell, with a password for the prompt of curl. Returns the output. */
 async function runInShell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', [
     '-c',
@@ -138,7 +138,7 @@ describe('a pasted text', () => {
     expect(await field(page).inputValue()).toBe('')
   })
 
-  it.skipIf(!hasCurl)('is what was copied, whatever it contains', async () => {
+  it.skipIf(!hasCurl)('runs as copied, whatever it contains', async () => {
     const filter = `filter[name_eq]=${encodeURIComponent(HOSTILE)}`
     const page = await open(filter)
     const command = await copied(page, () => press(page, 'curl'))

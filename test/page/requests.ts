@@ -11,7 +11,7 @@ export interface RequestGiven {
 
 const MINUTE = 60_000_000
 
-/** Events of requests a minute apart, the last of them a minute ago. */
+/** Events of requests, a minute apart. The last one was a minute ago. */
 export function requestEvents(given: readonly RequestGiven[]): AuditEvent[] {
   const end = Date.now() * 1000
   return given.map(({ path, status, ms = 10, username = 'ann', more }, i) => {

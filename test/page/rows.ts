@@ -67,7 +67,7 @@ export interface Scrolled {
 /** The number of frames without a new row after which scrolling ends. */
 const PATIENCE = 900
 
-/** Scrolls until `until` rows were seen, including those of an earlier call. */
+/** Scrolls until `until` rows were seen. Rows that an earlier call has seen count too. */
 export const scrollThrough = (
   page: Page,
   until: number,

@@ -6,7 +6,7 @@ import { expectShown } from './shown.js'
 
 /** A host for all tests of a file. */
 export interface SharedHost extends Omit<PageHost, 'close'> {
-  /** Opens pages, and keeps them; see {@link keepPages}. */
+  /** Opens pages that are kept, see {@link keepPages}. */
   readonly visit: OpenPage
   /** Opens the list of all times with a filter, and waits until it is shown. */
   open(filter?: string, options?: OpenPageOptions, from?: OpenPage): Promise<Page>
@@ -14,7 +14,7 @@ export interface SharedHost extends Omit<PageHost, 'close'> {
   shows(page: Page, filter: string): Promise<number>
 }
 
-/** Serves one host to the tests of a file or a group: that of the story, or another one. */
+/** Serves one host to the tests of a file or a group: the host of the story, or another one. */
 export function shareHost(serve: () => Promise<PageHost> = serveStory): SharedHost {
   let host: PageHost
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 
 /* Helpers that compare the page with the server's data. */
 
-/** Long enough for a busy machine; only a state that never comes exceeds it. */
+/** Long enough for a busy machine. */
 export const WAIT = { timeout: 60_000 } as const
 
 /** The number of rows to compare; a small page shows only a few more. */
@@ -12,7 +12,7 @@ const COMPARED = 8
 
 type Held = Pick<AuditLog, 'list' | 'count'>
 
-/** The parameters of an address that the feed has too. The others, such as the range, are those of the page. */
+/** The parameters of an address that the feed also has. Other parameters, such as the range, belong to the page. */
 const ofFeed = (query: string): string =>
   query
     .split('&')
@@ -46,8 +46,8 @@ export async function matching(audit: Held, filter: string): Promise<string[]> {
 }
 
 /**
- * Waits until the address has the filters of the given one and the list shows the matching events in their order. Returns
- * their number.
+ * Waits until the address has the filters of the given address, and the list shows the matching events in their
+ * order. Returns the number of events.
  */
 export async function expectShown(page: Page, audit: Held, address: string): Promise<number> {
   const filter = ofFeed(address)
@@ -62,7 +62,7 @@ export async function expectShown(page: Page, audit: Held, address: string): Pro
   return total
 }
 
-/** Returns the text that an action copies. Replaces the clipboard, which all pages of the browser share. */
+/** Returns the text that an action copies. Replaces the clipboard, because all pages of the browser share it. */
 export async function copied(page: Page, act: () => Promise<void>): Promise<string> {
   await page.evaluate(
     `globalThis.wasCopied = new Promise((resolve) => {
@@ -87,6 +87,6 @@ export async function paste(field: Locator, text: string): Promise<void> {
   )
 }
 
-/** Stops animation frames, as on a machine that is busy for long. */
+/** Stops animation frames, as on a machine that is busy for a long time. */
 export const stopFrames = (page: Page): Promise<unknown> =>
   page.evaluate('globalThis.requestAnimationFrame = () => 0')

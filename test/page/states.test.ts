@@ -83,7 +83,7 @@ describe('with nothing to show', () => {
     }
   })
 
-  it('a word that matches nothing keeps the range and live, and nothing is said about other events', async () => {
+  it('a word that matches nothing keeps the range and live updates, and the page does not mention other events', async () => {
     const host = await serve()
     const page = await open(host)
     await rowsOf(page).first().waitFor()
@@ -143,7 +143,7 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('whose session ends is led to the sign-in page, and back', async () => {
+  it('whose session ends is redirected to the sign-in page, and back', async () => {
     let user: string | null = null
     const username = (): string | null => user
     const host = await serve({
@@ -168,7 +168,7 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('who may read only a part sees a notice, and counts and rows of that part', async () => {
+  it('with the right to a part of the log sees a notice, and counts and rows of this part', async () => {
     const host = await serve({ feed: { visible: () => ({ username_eq: 'ann' }) } })
     const page = await open(host, '?range=all')
     await page.getByText('You see what your role may read.').waitFor()
@@ -189,7 +189,7 @@ describe('a user', () => {
     await rowsOf(page).first().waitFor()
   })
 
-  it('who may neither count nor export reads so once, and is offered neither', async () => {
+  it('who may neither count nor export sees one note, and no commands for these', async () => {
     const refused = new Set(['count', 'export'])
     const host = await serve({ feed: { authorize: (_, action) => !refused.has(action) } })
     const page = await open(host, '?range=all', { tolerates: /403/ })
@@ -212,7 +212,7 @@ describe('a user', () => {
     // The list has the width of the facets too.
     expect((await page.getByRole('grid').boundingBox())!.x).toBe(0)
 
-    // After the account is known, nothing is requested that would be refused.
+    // After the account is known, the page sends no request that would be refused.
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
     await page.keyboard.press('Escape')
@@ -235,7 +235,7 @@ describe('a user', () => {
 })
 
 describe('when the service fails', () => {
-  it('the page says so and tries again', async () => {
+  it('the page reports it and tries again', async () => {
     const store = faultyStore(memoryStore())
     const host = await serve({ store })
     store.fail('list')
@@ -247,7 +247,7 @@ describe('when the service fails', () => {
     await expectShown(page, host.audit, '')
   })
 
-  it('the page says so, even if it has only its first files', async () => {
+  it('the page reports it, even if only its first files are loaded', async () => {
     const isFirst = (url: string): boolean => /\/audit\?|\/(?:page|en)-|\.css$|\.svg$/.test(url)
     const host = await serve({
       inside: [
@@ -262,7 +262,7 @@ describe('when the service fails', () => {
     await page.getByText('The service could not be reached.').waitFor()
   })
 
-  it('a part that could not be loaded can be closed, and tried again', async () => {
+  it('a part that could not be loaded can be closed or loaded again', async () => {
     const host = await serve()
     const page = await open(host, '', { tolerates: /ERR_/ })
     const files = /\/assets\/(?:panel|range-picker)-[^/]*\.js$/

@@ -5,7 +5,7 @@ import type { PageHost } from '../support/page-host.js'
 import { expectNewest, record, servePast } from './following.js'
 import { rowOf, rowsOf, WAIT } from './shown.js'
 
-/* The streams of the windows of one browser, which shares six connections between them. */
+/* The streams of the windows of one browser. All windows share six connections. */
 
 interface Streams {
   readonly host: PageHost
@@ -38,7 +38,7 @@ const startFetch = (host: PageHost) =>
     project_path: '/projects/alone',
   })
 
-/** Takes the locks away. While `held` is a list, messages of other windows wait in it. */
+/** Removes the locks. While `held` is a list, messages of other windows are kept in it. */
 const HOLD_MESSAGES = `
   delete Navigator.prototype.locks
   globalThis.held = undefined
@@ -79,7 +79,7 @@ const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
 const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Event' })
 
 describe('of windows with an open live event', () => {
-  it('there is one for each of three, and none while a window is hidden', async () => {
+  it('three windows have a stream each, and a hidden window has none', async () => {
     const streams = await serve()
     const { host } = streams
     const live = await startFetch(host)
@@ -101,7 +101,7 @@ describe('of windows with an open live event', () => {
     await panelOf(page!).getByText('still open').waitFor({ state: 'detached' })
   })
 
-  it('there are four for six, the others poll, and one of them follows a window that closes', async () => {
+  it('four of six windows have a stream, the others poll, and one of them takes the place of a closed window', async () => {
     const streams = await serve()
     const { host } = streams
     const live = await startFetch(host)
@@ -126,7 +126,7 @@ describe('of windows with an open live event', () => {
     await live.close()
   })
 
-  it('there are four for five without TLS, where windows ask each other, also if none answers in time', async () => {
+  it('without TLS, four of five windows have a stream, also if a window answers late', async () => {
     const streams = await serve()
     const { host } = streams
     const first = await openPage('about:blank', { user: 'ann' })
@@ -149,7 +149,7 @@ describe('of windows with an open live event', () => {
     await expectStreams(streams, 4)
   })
 
-  it('there is one for the event if the list has none, and none besides that of the list', async () => {
+  it('the open event has a stream if the list has none', async () => {
     const streams = await serve()
     const { host } = streams
     const live = await startFetch(host)

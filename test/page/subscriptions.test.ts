@@ -81,7 +81,7 @@ const receivedAt = (path: string): number =>
   receiver.requests.filter((request) => request.path === path).length
 
 describe('the links', () => {
-  it('are shown where subscriptions can be managed, as far as the user may', async () => {
+  it('are shown where subscriptions can be managed, if the user has the right', async () => {
     const page = await open('')
     await button(page, 'Alert me').waitFor()
     await button(page, 'Subscriptions').waitFor()
@@ -94,7 +94,7 @@ describe('the links', () => {
       expect(await button(reader, name).count(), name).toBe(0)
   })
 
-  it('are missing where they cannot', async () => {
+  it('are missing where subscriptions cannot be managed', async () => {
     const rights = '/api/subscriptions/me'
     const page = await openPage('about:blank', { user: 'bob' })
     const [answer] = await Promise.all([
@@ -161,7 +161,7 @@ describe('Alert me', () => {
     await expect.poll(async () => (await statusOf('of-past')).delivered, WAIT).toBe(2)
   })
 
-  it('says what the service objects to, and focuses the field', async () => {
+  it('shows the objection of the service, and focuses the field', async () => {
     await subscribed('taken', '')
     const page = await open('#subscriptions=new', 'ann', /subscriptions|channels/)
     const form = panelOf(page)
@@ -306,7 +306,7 @@ describe('a subscription', () => {
     expect(await find('edited-too')).toBeUndefined()
   })
 
-  it('in code says so, and cannot be edited', async () => {
+  it('in code is marked, and cannot be edited', async () => {
     const { id } = (await find('everything'))!
     const page = await open(`#subscriptions=${id}`)
     await panelOf(page)
@@ -316,7 +316,7 @@ describe('a subscription', () => {
     expect(await button(panelOf(page), 'Edit').count()).toBe(0)
   })
 
-  it('that is missing is told', async () => {
+  it('that is missing is reported', async () => {
     const page = await open('#subscriptions=00000000-0000-4000-8000-000000000000')
     await headed(page, 'No such subscription')
   })
@@ -397,7 +397,7 @@ describe('the panel', () => {
     await headed(page, 'Subscriptions')
   })
 
-  it('says that the service does not answer, and tries again', async () => {
+  it('reports that the service does not answer, and retries', async () => {
     const page = await openPage('about:blank', { user: 'ann', tolerates: /503|subscriptions/ })
     let isDown = true
     await page.route('**/api/subscriptions', (route) =>

@@ -14,7 +14,7 @@ import { copied, matching, rowIds, rowOf, rowsOf, WAIT } from './shown.js'
 
 /* Tasks of people who read the log, each in a few actions. */
 
-/** The log of the story, to which tasks add events of their own. */
+/** The log of the story. Tasks add events to it. */
 const host = shareHost()
 
 /** Another log, for one test. */
@@ -78,7 +78,7 @@ it('finds what happened yesterday between 9 and 18 o’clock in the zone of a co
   const DAY_MS = 86_400_000
   const today = Math.floor((Date.now() + AHEAD_MS) / DAY_MS) * DAY_MS - AHEAD_MS
   const at = (hours: number): string => new Date(today + hours * 3_600_000).toISOString()
-  // All of yesterday in Kathmandu, at whatever hour this runs.
+  // The complete previous day in Kathmandu, at any hour of the test.
   const other = await serveOther({ events: dayOfEvents(today * 1000) })
   const filter = `filter[created_at_gteq]=${at(9 - 24)}&filter[created_at_lt]=${at(18 - 24)}`
   const ids = await matching(other.audit, filter)
@@ -126,7 +126,7 @@ it('compares the failed deployment with the one that worked', async () => {
   expect(new URL(page.url()).hash).toBe(`#compare=${worked.id},${failed.id}`)
 })
 
-it('finds the events with a phrase, and where they have it', async () => {
+it('finds the events with a phrase, and its place in each', async () => {
   const phrase = "warm_cache.rb:41:in 'connect'"
   const ids = await found('filter[backtrace_cont]=warm_cache.rb:41')
   expect(ids.length).toBeGreaterThan(0)
@@ -144,7 +144,7 @@ it('finds the events with a phrase, and where they have it', async () => {
   expect(await line.textContent()).toContain('q=')
 })
 
-it('finds who changed the limit of a project, and what it was before', async () => {
+it('finds who changed the limit of a project, and the limit before', async () => {
   const change = async (project: string, [before, after]: readonly number[], username: string) =>
     (await host.audit.recordChange(
       'api:projects:update',
@@ -248,7 +248,7 @@ describe('on a phone', () => {
     isMobile: true,
   }
 
-  it('finds what bob was not allowed, and reads the event', async () => {
+  it('finds an action that bob was denied, and reads the event', async () => {
     const page = await host.visit(`${host.page}?range=all`, PHONE)
     await rowsOf(page).first().waitFor()
     const { click, sees } = auditor(page)
@@ -265,7 +265,7 @@ describe('on a phone', () => {
 
   it('offers the filters of a row after a long press, and does not open the event', async () => {
     const page = await host.visit(host.page, PHONE)
-    // The chart moves the rows once it is drawn.
+    // The chart moves the rows when it is drawn.
     await page.getByRole('heading', { level: 1, name: /events$/ }).waitFor()
     const box = (await rowsOf(page).nth(2).boundingBox())!
     const [x, y] = [120, box.y + box.height / 2]
@@ -320,7 +320,7 @@ it('prints everything that bob was not allowed to do', async () => {
   expect(ids).toEqual(denied.toReversed())
 })
 
-it('keeps a query under a name, and is alerted of what it finds', async () => {
+it('saves a query under a name, and gets alerts of its events', async () => {
   const delivered: AuditEvent[] = []
   const channels = { oncall: { deliver: (events: AuditEvent[]) => void delivered.push(...events) } }
   const authorize = (): boolean => true
@@ -348,7 +348,7 @@ it('keeps a query under a name, and is alerted of what it finds', async () => {
   await expect.poll(() => delivered.map(({ id }) => id), WAIT).toEqual([error!.id, last!.id])
 })
 
-it('shows a colleague exactly what is shown', async () => {
+it('shows a colleague exactly the same events', async () => {
   const page = await open('?range=24h&zone=Asia/Tokyo')
   const ann = auditor(page)
   await ann.click(page.getByRole('checkbox', { name: /^bob/ }))
@@ -360,12 +360,12 @@ it('shows a colleague exactly what is shown', async () => {
   const link = await copied(page, () => ann.press('y'))
   const shown = (await rowIds(page)).slice(0, 8)
 
-  // An event that is recorded later is not part of it.
+  // The link does not show events that are recorded later.
   await host.audit.record('api:changes:create', { name: 'later' }, { username: 'bob' })
   const colleague = await openPage(link, { user: 'eve' })
   expect(shown.length).toBeGreaterThan(3)
   await expect.poll(async () => (await rowIds(colleague)).slice(0, 8), WAIT).toEqual(shown)
-  // In the zone of the sender, whatever that of the colleague is.
+  // Times are in the zone of the sender, also for a colleague in another zone.
   const firstTime = (of: Page): Promise<string | null> =>
     rowsOf(of).first().getByRole('gridcell').first().textContent()
   expect(await firstTime(colleague)).toBe(await firstTime(page))

@@ -37,7 +37,7 @@ const itemOf = (page: Page, name: string): Locator =>
 const open = (address: string, user = 'ann'): Promise<Page> =>
   host.visit(`${host.page}${address}`, { user })
 
-/** Loads the page, which then knows the views that were stored before. */
+/** Loads the page. It then knows the views that were stored before. */
 const load = (address: string, user = 'ann'): Promise<Page> =>
   openPage(`${host.page}${address}`, { user })
 
@@ -49,7 +49,7 @@ const make = (name: string, given: object = {}, owner = 'ann') =>
   stored.create({ name, query: '', range: null, display: {}, shared: false, ...given }, owner)
 
 describe('saving', () => {
-  it('says that the view is saved, and nothing else', async () => {
+  it('reports only that the view is saved', async () => {
     const page = await load('?range=7d')
     await button(page, 'Views').click()
     await page.evaluate(`globalThis.notes = []
@@ -127,7 +127,7 @@ describe('saving', () => {
     expect(await find('Fixed')).toMatchObject({ query: bounds, range: null })
   })
 
-  it('shows what the service objects to', async () => {
+  it('shows the objection of the service', async () => {
     const page = await openPage(`${host.page}#views`, { user: 'ann', tolerates: /422/ })
     await panelOf(page).getByLabel('Name').fill(' ')
     await button(panelOf(page), 'Save view').click()
@@ -139,7 +139,7 @@ describe('saving', () => {
 })
 
 describe('the list', () => {
-  it('renames, shares and deletes the own views', async () => {
+  it('renames, shares and deletes views of the user', async () => {
     await make('Mine')
     const page = await open('#views')
     await button(itemOf(page, 'Mine'), 'Rename').click()
@@ -187,7 +187,7 @@ describe('the list', () => {
 })
 
 describe('rights', () => {
-  it('decide what is offered', async () => {
+  it('decide which actions are offered', async () => {
     await make('Of bob', {}, 'bob')
     await make('Shared by bob', { shared: true }, 'bob')
     const reader = await open('#views', 'eve')
@@ -197,13 +197,13 @@ describe('rights', () => {
     const bob = await open('#views', 'bob')
     await button(itemOf(bob, 'Of bob'), 'Rename').waitFor()
     expect(await button(itemOf(bob, 'Of bob'), 'Share').count()).toBe(0)
-    // Its owner may end the sharing, but not change what all see.
+    // The owner may end the sharing, but not change shared content.
     await button(itemOf(bob, 'Shared by bob'), 'Stop sharing').waitFor()
     expect(await button(itemOf(bob, 'Shared by bob'), 'Rename').count()).toBe(0)
     expect(await panelOf(bob).getByLabel('Share with all readers').count()).toBe(0)
   })
 
-  it('to read events are those of the reader, whoever has shared the view', async () => {
+  it('to read events are the rights of the reader, not of the user who has shared the view', async () => {
     const limited = await serveStory({
       feed: {
         visible: ({ state }) => (state['username'] === 'eve' ? { username_eq: 'bob' } : 'all'),
@@ -228,7 +228,7 @@ describe('rights', () => {
       .toBe(String(ids.length + 1))
   })
 
-  it('are none where the service has no views', async () => {
+  it('are not shown if the service has no views', async () => {
     const without = await servePage()
     onTestFinished(() => without.close())
     const page = await openPage(`${without.page}#views`, { user: 'ann' })
@@ -264,7 +264,7 @@ describe('an address', () => {
     expect(new URL(page.url()).search).toBe(`?range=7d&view=${id}`)
   })
 
-  it('that names a view of another user says so', async () => {
+  it('that names a view of another user reports that the view is missing', async () => {
     const { id } = await make('Private', {}, 'bob')
     const page = await load(`?range=7d&view=${id}`)
     await rowsOf(page).first().waitFor()

@@ -19,7 +19,7 @@ const zoneButton = (page: Page, name: string | RegExp) => page.getByRole('button
 const timeHeader = (page: Page) => page.getByRole('columnheader', { name: /^Time/ })
 
 describe('the time zone', () => {
-  it('is that of the address, and leaves the preference of its reader alone', async () => {
+  it('is taken from the address, and does not change the preference of the reader', async () => {
     const page = await open('range=7d&zone=Asia/Tokyo')
     expect(await timeHeader(page).innerText()).toContain('UTC+9')
     await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
@@ -107,7 +107,7 @@ describe('a range of the calendar', () => {
 })
 
 describe('where clocks are set back', () => {
-  // In New York, the hour from 01:00 to 02:00 of 3 November 2024 was there twice.
+  // In New York, the hour from 01:00 to 02:00 of 3 November 2024 occurred twice.
   const start = Date.parse('2024-11-03T04:00:00Z')
   const events = Array.from({ length: 18 }, (_, i) => ({
     id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
@@ -146,7 +146,7 @@ describe('where clocks are set back', () => {
     expect(new Set(labels).size).toBe(labels.length)
   })
 
-  it('the picker of the range says which time is meant, and offers the other', async () => {
+  it('the picker of the range shows the selected of two equal times, and offers the other', async () => {
     const page = await openDay()
     await page.getByRole('button', { name: / to / }).first().click()
     const picker = page.getByRole('dialog', { name: 'Time' })

@@ -35,7 +35,7 @@ async function startCluster(): Promise<Cluster> {
 interface Addresses {
   readonly connectionString: string
   readonly listenConnectionString: string
-  /** Makes the addresses lead to the standby, unless they do so anyway. */
+  /** Switches the addresses to the standby, unless they already lead to it. */
   switch(): void
 }
 
@@ -47,7 +47,7 @@ async function startPooler(url: string, mode: PoolMode): Promise<PgBouncer> {
 
 const hostOf = (url: string): string => new URL(url).host
 
-/** A pooler in front of each server: all of them, and all servers, are named. */
+/** Starts one pooler for each server. The store gets the addresses of all poolers, and those of the servers for LISTEN. */
 async function poolerOfEach({ primary, standby }: Cluster, mode: PoolMode): Promise<Addresses> {
   const poolers = [await startPooler(primary.url, mode), await startPooler(standby.url, mode)]
   const naming = (urls: readonly string[]): string =>
@@ -59,7 +59,7 @@ async function poolerOfEach({ primary, standby }: Cluster, mode: PoolMode): Prom
   }
 }
 
-/** One pooler in front of an address that leads to the primary, such as that of HAProxy. */
+/** Starts one pooler for an address that leads to the primary, like that of HAProxy. */
 async function oneAddress({ primary, standby }: Cluster, mode: PoolMode): Promise<Addresses> {
   const targetOf = ({ url }: OwnServer) => ({
     host: new URL(url).hostname,
@@ -81,7 +81,7 @@ it.each([
   ['transaction', 'a pooler in front of each server', poolerOfEach],
   ['session', 'a pooler in front of each server', poolerOfEach],
   ['transaction', 'one pooler, whose address moves', oneAddress],
-  ['session', 'one pooler, whose address moves', oneAddress],
+  ['session', 'one pooler whose address is switched', oneAddress],
 ] as const)(
   'in %s mode a failover loses nothing with %s',
   { timeout: 120_000 },

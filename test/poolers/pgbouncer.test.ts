@@ -35,7 +35,7 @@ function openLog(connectionString: string, listenConnectionString?: string): Aud
   return audit
 }
 
-/** Rows for each connection that listens; PgBouncer keeps connections that have listened. */
+/** Returns a row for each connection that listens. PgBouncer keeps connections that have listened. */
 const LISTENERS = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'`
 
 /** A tail gets the event that another process records. */
@@ -49,7 +49,7 @@ async function followed(audit: AuditLog): Promise<void> {
   expect(value).toEqual(event)
 }
 
-it('in transaction mode, LISTEN needs listenConnectionString; without it the log says so, and polls', async () => {
+it('in transaction mode, LISTEN needs listenConnectionString; without it the log reports this, and polls', async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   const audit = openLog(urlOf('transaction'))
   await audit.recordCustom('a')

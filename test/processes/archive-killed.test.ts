@@ -13,7 +13,7 @@ const run: RunArchiving = async (args) => {
   return { wasKilled: false, steps: Number(done) }
 }
 
-// Each run goes on where the one before was killed, so that these are places early and late in the work.
+// Each run continues where the previous one was killed. So these places are early and late in the work.
 it.each([
   ['ndjson', [9, 41, 83]],
   ['parquet', [9, 41, 83]],

@@ -2,7 +2,7 @@ import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 import { faultyStore } from 'daybook/testing'
 
-/* Ends by `process.exit` in the middle of its work: `waiting`, `lost`, or `closed` as the argument says. */
+/* Calls `process.exit` during its work. The argument selects the state: `waiting`, `lost`, or `closed`. */
 const store = faultyStore(memoryStore())
 const audit: AuditLog = new AuditLog({ store, types: {} })
 audit.on('rejected', () => {})

@@ -7,10 +7,10 @@ import { randomEvents } from '../page/numbers/random-log.js'
 import { runScript } from '../support/child.js'
 import { tempDir } from '../support/temp.js'
 
-/* Whole exports of a log, in processes of their own. `npm run soak -- exports` measures larger ones. */
+/* Whole exports of a log, in separate processes. `npm run soak -- exports` measures larger exports. */
 
 const SIZE = 8000
-/** The page that is read, and the page that is written. */
+/** Two pages: the page that is read, and the page that is written. */
 const MAX_LIVE_PAGES = 2
 
 const temp = tempDir()

@@ -13,9 +13,7 @@ import { memoryJournal } from '../unit/memory-journal.js'
 import { SOAK_SECONDS, soakRounds, soakTimeout } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 
-/*
- * Many rounds of faults, several at a time, from a seed that a failure names; DAYBOOK_SEED repeats it.
- */
+/* Many rounds of faults, several at a time. The message of a failure contains the seed; DAYBOOK_SEED repeats it. */
 const SEED = Number(process.env['DAYBOOK_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const AT_A_TIME = 8
 
@@ -56,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const steps = fc.array(step, { minLength: 20, maxLength: 100, size: 'max' })
 
-/** Runs rounds, each in a place of its own; returns the sums of their figures. */
+/** Runs rounds, each in a new place. Returns the sums of their figures. */
 async function runRounds(
   count: number,
   placeOf: (round: number) => Place,
@@ -97,7 +95,7 @@ async function expectRounds(count: number, placeOf: (round: number) => Place): P
     if (SOAK_SECONDS > 0) console.log(`${base + count} rounds from seed ${SEED}`, totals)
     const { waiting, late, ...others } = totals
     expect(waiting).toBe(0)
-    // Every fourth round has no late call, so that all of a few rounds may have none.
+    // Every fourth round has no late call, so a few rounds may have none.
     if (count > 20) expect(late).toBeGreaterThan(0)
     for (const [name, sum] of Object.entries(others)) expect(sum, name).toBeGreaterThan(0)
   }
@@ -156,7 +154,7 @@ it('calls with the policy block settle by their deadline', async () => {
   const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs: DEADLINE_MS } })
   const settled: (AuditLogError['code'] | 'stored')[] = []
   const waited: number[] = []
-  // On one event loop the timer that is due first runs first, however slow the machine is.
+  // On one event loop the timer that is due first runs first, even on a slow machine.
   const watch = async (n: number): Promise<void> => {
     await delay(DEADLINE_MS + 100)
     for (let turn = 0; turn < 5; turn++) await nextTurn()

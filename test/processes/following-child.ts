@@ -5,10 +5,10 @@ import pg from 'pg'
 import { openStore } from '../support/open-store.js'
 
 /*
- * A process that records for a time, or until it is killed: `<store> <name> <ms>`, where the store is
- * a Postgres URL or the name of an SQLite file. It records single events, many at once, and in host
- * transactions, of which it rolls back a third, with pauses in between. Prints `kept <name>` for each
- * event that readers must find, and `undone <name>` for each that they must not, once that is certain.
+ * A process that records for a time, or until it is killed: `<store> <name> <ms>`, where the store is a Postgres URL
+ * or the name of an SQLite file. It records single events, many events at once, and events in host transactions, with
+ * pauses in between. It rolls back a third of the transactions. Prints `kept <name>` for each event that readers must
+ * find, and `undone <name>` for each event that they must not find, once the outcome is certain.
  */
 const [store = '', name = '', ms = '0'] = process.argv.slice(2)
 const isPostgres = store.startsWith('postgres')

@@ -16,7 +16,7 @@ const nameOf = (event: AuditEvent): string => JSON.stringify(event.attributes['e
 
 const isOwn = { type_eq: 'test:following' }
 
-/** The last event: those that writers have committed come before it. */
+/** Type of the last event. It follows all committed events of writers. */
 const LAST = 'last'
 
 interface Reader {
@@ -24,7 +24,7 @@ interface Reader {
   step(): Promise<unknown>
 }
 
-/** Polls for events after the last one it has. */
+/** Polls for events after the last received event. */
 function poller(audit: AuditLog): Reader {
   const seen: string[] = []
   let after = '1970-01-01'
@@ -41,7 +41,7 @@ function poller(audit: AuditLog): Reader {
   }
 }
 
-/** Reads the newest page, and pages back to the events that it has. */
+/** Reads the newest page, and pages back to the events that it has read before. */
 function pager(audit: AuditLog): Reader {
   const seen: string[] = []
   let newest = '1970-01-01'

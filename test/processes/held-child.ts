@@ -3,8 +3,8 @@ import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { holdSync } from '../support/held-sync.js'
 
 /*
- * A process whose disk does not finish a sync: `<file>`. Prints the code with which the call rejects, and then
- * continues until it is killed.
+ * A process whose disk does not finish a sync: `<file>`. Prints the error code of the call, and then continues until
+ * it is killed.
  */
 const [filename = ''] = process.argv.slice(2)
 const disk = holdSync()

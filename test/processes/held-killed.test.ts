@@ -5,7 +5,7 @@ import { runScript } from '../support/child.js'
 import { allEvents } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
 
-it('an event with an unknown outcome may stay if the process is killed before the disk has it', async () => {
+it('an event with an unknown outcome may stay if the process is killed before the event is on the disk', async () => {
   const temp = tempDir()
   onTestFinished(temp.remove)
   const filename = temp.file('audit.db')
@@ -14,6 +14,6 @@ it('an event with an unknown outcome may stay if the process is killed before th
   await child.saw('OUTCOME_UNKNOWN')
   await child.kill()
   await using audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })
-  // Only the operating system could lose it now.
+  // The event is in the cache of the operating system, so the kill cannot lose it.
   expect((await allEvents(audit)).map(({ type }) => type)).toEqual(['test:kept', 'test:held'])
 })

@@ -3,9 +3,9 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A process that records one event with an idempotency key, and stops before or after the append so
- * that it can be killed there: `<place> <store> <schema>`, where the store is a Postgres URL or the name
- * of an SQLite file. Prints `stopped`.
+ * A process that records one event with an idempotency key, and stops before or after the append. It can be killed
+ * there. Arguments: `<place> <store> <schema>`, where the store is a Postgres URL or the name of an SQLite file.
+ * Prints `stopped`.
  */
 const [place = '', location = '', schema = ''] = process.argv.slice(2)
 const store = location.startsWith('postgres')

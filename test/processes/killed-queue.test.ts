@@ -11,8 +11,8 @@ import { tempDir } from '../support/temp.js'
 import { allEvents } from '../support/reported-losses.js'
 
 /*
- * A process with the policy `queue` is killed in the middle of its work, while its store is in trouble, and
- * started again on the same files.
+ * A process with the policy `queue` is killed during its work, while its store fails, and restarted on the same
+ * files.
  */
 const LIVES = 2
 
@@ -109,7 +109,7 @@ it('no acknowledged event is lost or stored twice on SQLite', { timeout }, async
         other.exec('BEGIN IMMEDIATE')
         await delay(Math.random() * 300)
         other.exec('ROLLBACK')
-        // Every second process is killed while its journal does not know which events are stored.
+        // Every second process is killed at a time when its journal cannot know which events are stored.
         if (life % 2 === 1) await child.saw('losing answers')
       },
     })

@@ -3,9 +3,9 @@ import { postgresLogs } from 'daybook/postgres'
 import { sqliteLogs } from 'daybook/sqlite'
 
 /*
- * A process that records in several logs at once until it is killed: `<place> <name> <keys>`, where the place is a Postgres
- * URL or a folder, and the keys are separated by commas. Fewer logs are open than there are keys. Prints `kept <key> <event>` for each
- * event that was acknowledged.
+ * A process that records in several logs at once until it is killed: `<place> <name> <keys>`, where the place is a
+ * Postgres URL or a folder, and the keys are separated by commas. The logs are not all open at the same time. Prints
+ * `kept <key> <event>` for each acknowledged event.
  */
 const [place = '', name = '', keys = ''] = process.argv.slice(2)
 const stores = place.startsWith('postgres')

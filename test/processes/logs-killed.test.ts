@@ -30,7 +30,10 @@ async function postgresPlace(): Promise<Place> {
 
 const textOf = ({ log, event }: LogEvent): string => `${log} ${event.attributes['event'] as string}`
 
-/** Records until enough is acknowledged and the tail has events, then kills the process. Returns what was acknowledged. */
+/**
+ * Records until enough events are acknowledged and the tail has events, then kills the process. Returns the
+ * acknowledged events.
+ */
 async function recordAndKill(place: Place, name: string): Promise<readonly string[]> {
   const child = runScript('test/processes/logs-child.ts', [place.name, name, KEYS.join()])
   onTestFinished(() => child.kill())
@@ -76,7 +79,7 @@ it.each([
   ['SQLite', sqlitePlace],
   ['Postgres', postgresPlace],
 ])(
-  'a process that records in several logs on %s is killed: nothing acknowledged is lost, and a tail misses nothing',
+  'a process that records in several logs on %s is killed: no acknowledged event is lost, and a tail misses none',
   { timeout: soakTimeout(180_000) },
   async (_name, create) => {
     for (const _ of soakRounds(1)) await killWhileRecording(create)

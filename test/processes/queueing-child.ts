@@ -46,7 +46,7 @@ async function injectFaults(): Promise<void> {
     await delay(Math.random() * 250)
     store.heal()
   }
-  // From now on the store takes the events of the journal, but its answers get lost.
+  // From now on the store stores the events of the journal, but its answers are lost.
   store.fail('append', 1)
   store.loseAcknowledgement('append')
   say('losing answers')

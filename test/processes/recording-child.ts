@@ -2,8 +2,8 @@ import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A process that records `count` events, or until it is killed: `<file> <name> <in flight> [count]`.
- * Prints the id of each acknowledged event before it does anything else.
+ * A process that records `count` events, or until it is killed: `<file> <name> <in flight> [count]`. Prints the id of
+ * each acknowledged event before any other work.
  */
 const [filename = '', name = '', inFlight = '1', count = 'Infinity'] = process.argv.slice(2)
 const audit: AuditLog = new AuditLog({ store: sqliteStore({ filename }), types: {} })

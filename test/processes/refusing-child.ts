@@ -3,8 +3,8 @@ import { recordRequests } from 'daybook/fetch'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A service on the SQLite file `<name>` that refuses `<count>` requests of one client, and then does nothing. Prints `reported <sum>` when
- * the store has this number of those that were only counted.
+ * A service on the SQLite file `<name>` that refuses `<count>` requests of one client, and then idles. Prints
+ * `reported <sum>` when the store has the count of this number of refusals without an event.
  */
 const [filename = '', count = '0'] = process.argv.slice(2)
 const store = sqliteStore({ filename })

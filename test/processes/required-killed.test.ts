@@ -6,10 +6,10 @@ import { useLeapingTime } from '../support/leaping-time.js'
 
 const time = useLeapingTime()
 const REQUESTS = 60
-/** After this many answers the service is killed. */
+/** Number of answers after which the service is killed. */
 const ANSWERS = 40
 
-/** Sends requests with paths of their own, and kills the service among them. */
+/** Sends requests, each with another path, and kills the service among them. */
 async function killDuringRequests(child: Child): Promise<readonly string[]> {
   await child.saw('\n')
   const [port] = linesOf(child, 'port ')

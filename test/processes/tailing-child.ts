@@ -1,7 +1,10 @@
 import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 
-/* Ends by itself once nothing keeps the process alive: after a tail was `left` without `return`, or as long as one is `awaited`. */
+/*
+ * Ends when nothing keeps the process alive. The argument is `left` for a tail that was left without `return`, or
+ * `awaited` for a tail that is awaited.
+ */
 const audit: AuditLog = new AuditLog({ store: memoryStore(), types: {} })
 const [state] = process.argv.slice(2)
 if (state === 'left') {

@@ -4,10 +4,10 @@ import { CONDITION, throttledTypes } from './throttled-types.js'
 import { openStore } from '../support/open-store.js'
 
 /*
- * A process that records one throttled type, sometimes many times at once, until it has made its calls
- * or is killed: `<store> <seconds of a period> <calls>`, where the store is a Postgres URL or the name of
- * an SQLite file. Prints `made <count>` before it makes that many calls; for each settled call `kept` or
- * `held` with the milliseconds of its start and end; and `reported <count>` for each stored report.
+ * A process that records one throttled type, sometimes in many concurrent calls, until it has made all calls or is
+ * killed: `<store> <seconds of a period> <calls>`, where the store is a Postgres URL or the name of an SQLite file.
+ * Prints `made <count>` before `<count>` calls; `kept` or `held` for each settled call, with the milliseconds of its
+ * start and end; and `reported <count>` for each stored report.
  */
 const [location = '', seconds = '1', count = '0'] = process.argv.slice(2)
 

@@ -8,8 +8,8 @@ import { CONDITION } from './throttled-types.js'
 import { allEvents, reportedLosses } from '../support/reported-losses.js'
 
 /*
- * Several processes raise the same condition, whose events have to be a period apart. The counts of what is
- * suppressed have to add up to the calls.
+ * Several processes record the same condition. Their events must be at least a period apart. The counts of suppressed
+ * calls must add up to the calls.
  */
 const PROCESSES = 4
 // About 400 a second in each process.
@@ -83,7 +83,7 @@ function expectAllThatCanBe(child: Child, events: readonly AuditEvent[]): void {
   const held = callsOf(child, 'held')
   const calls = [...callsOf(child, 'kept'), ...held]
   const withoutReason = held.filter(({ begin, end }) => {
-    // The process learned of the event by one of these calls, at most `late` ms after it was stored.
+    // One of these calls has shown the event to the process, at most `late` ms after it was stored.
     const late = calls
       .filter((call) => call.end >= begin - PERIOD_MS - CLOCKS_MS && call.begin <= end)
       .reduce((max, call) => Math.max(max, call.end - call.begin + CLOCKS_MS), CLOCKS_MS)
@@ -128,7 +128,7 @@ async function raiseAndKill(place: StoredPlace): Promise<void> {
   expectPeriods(events, 2)
   const held = orderly.flatMap((child) => said(child, 'held')).length
   expect(sumOf(orderly, 'reported')).toBe(held)
-  // Only counts that the killed processes had not reported are missing.
+  // Only unreported counts of killed processes are missing.
   expect(sumOf(killed, 'reported')).toBeGreaterThan(0)
   expect(suppressed).toBeGreaterThanOrEqual(reported)
   expect(suppressed).toBeLessThanOrEqual(sumOf(children, 'made') - events.length)

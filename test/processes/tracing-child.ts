@@ -3,8 +3,8 @@ import { AuditLog } from 'daybook'
 import { memoryStore } from 'daybook/memory'
 
 /*
- * Records before and after something is registered with @opentelemetry/api: `[missing]`. Prints whether the package
- * was loaded, each time.
+ * Records before and after something is registered with @opentelemetry/api: `[missing]`. Prints each time whether the
+ * package is loaded.
  */
 const require = createRequire(import.meta.url)
 const isLoaded = (): boolean =>

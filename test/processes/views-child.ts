@@ -3,8 +3,8 @@ import { createViews } from '../../src/views/views.js'
 import { openStore } from '../support/open-store.js'
 
 /*
- * A process that creates views at once, and changes one that is there: `<store> <user> <views> <id>`, where the store is a
- * Postgres URL or the name of an SQLite file. Prints the result of each call.
+ * A process that creates views concurrently, and changes an existing one: `<store> <user> <views> <id>`, where the
+ * store is a Postgres URL or the name of an SQLite file. Prints the result of each call.
  */
 const [location = '', user = '', count = '0', id = ''] = process.argv.slice(2)
 

@@ -7,7 +7,7 @@ import { onPostgres, onSqlite, type StoredPlace } from './stored-place.js'
 
 /* Processes that write views at once. */
 
-/** The number of views that still fit, and that each process creates. */
+/** Number of views that still fit, and number of views that each process creates. */
 const [ROOM, EACH] = [7, 6]
 
 async function writeViews({ location, openStore }: StoredPlace): Promise<void> {

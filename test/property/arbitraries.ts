@@ -4,9 +4,7 @@ import { eventId } from '../../src/event/event-id.js'
 import { formatTimestamp } from '../../src/event/timestamp.js'
 import { words } from '../support/words.js'
 
-/*
- * Events and queries with one small vocabulary, so that most queries match some events but not all.
- */
+/* Events and queries with one small vocabulary, so that most queries match only a part of the events. */
 
 const TEXTS = [
   ...['alpha', 'Alpha', 'ALPHA', 'alpaca', 'beta', 'beta alpha', '', ' ', '7', '007', '10', 'true'],
@@ -27,7 +25,7 @@ const TEXTS = [
   ...['[ab]*', 'a?b', '^a-z]', '{*}', `${'k'.repeat(120)}b`],
   // Longer than the values in an index.
   ...[`${'k'.repeat(514)}b`, `${'k'.repeat(514)}a`, `${'k'.repeat(511)}😀`],
-  // LIKE does not distinguish these two.
+  // LIKE cannot distinguish the two noncharacters.
   ...['x\uFFFD', 'x\uFFFF'],
   ...['tab\there', '\u007F', '\u0001', '{}', '[1]', '{"a":"alpha"}', 'null', '1.0'],
 ]
@@ -70,7 +68,7 @@ const attributes: fc.Arbitrary<JsonObject> = fc
 
 const TYPES = ['api:a:create', 'api:a:update', 'error:a:create', 'Own', 'ÖWN', 'own😀']
 const USERS = [null, 'ann', 'Ann', 'bob', '']
-/** Some end with texts of attributes. */
+/** Sources, some of which end with texts of attributes. */
 const SOURCES = [null, null, '/api/a/alpha', '/API/b/ALPHA', '/x/a_b', 'beta', '/é/', '/\uE000/7']
 
 /** 2026-01-01T00:00:00Z */
@@ -268,7 +266,7 @@ const term = fc
   )
   .map(([minus, text]) => `${minus}"${text.replaceAll('"', '""')}"`)
 
-/** Free text; in most queries none. */
+/** Free text. Most queries have none. */
 const freeText = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.array(term, { maxLength: 2 }).map((terms) => terms.join(' ')) },

@@ -57,11 +57,14 @@ const filters = fc
 
 const withoutDuration = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
 
-/** How often each value occurs. */
+/** The number of events with each value. */
 const countsOf = ({ values }: Facet): ReadonlyMap<string, number> =>
   new Map(values.map(({ value, count }) => [JSON.stringify(value), count]))
 
-/** Stores may stop at different places if they have no time. What is exact is the truth, and no figure is more. */
+/**
+ * Stores may stop at different places if they have no time. An exact figure must be the truth, and no figure may be
+ * more.
+ */
 function expectWithin(counts: EventCounts, truth: EventCounts, asked: string): void {
   const { exact, total, levels, buckets, facets } = counts
   if (exact.total) expect(total, asked).toBe(truth.total)
@@ -112,7 +115,7 @@ describe('the stores return the same counts for any query', () => {
 
   afterAll(() => expect(incomplete, 'counts without enough time').toBeGreaterThan(0))
 
-  it('for filters of which most select some events but not all', async () => {
+  it('for filters that mostly select some events but not all', async () => {
     const queries = filters.map((filter) => ({ filter, limit: 1000 }))
     expect(await selectiveShare(queries)).toBeGreaterThan(1 / 2)
   })

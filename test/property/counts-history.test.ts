@@ -18,9 +18,7 @@ import { createSqliteStore } from '../../adapters/sqlite/sqlite-store.js'
 import { countsQuery } from '../../src/counting/count-options.js'
 import { tempDir } from '../support/temp.js'
 
-/*
- * However events were added, removed and added again, the index counts each one that is there once.
- */
+/* The index must count each stored event once, after any history of additions and removals. */
 
 const TUNING = { segmentSize: 8, fanOut: 3 }
 /** Seals also fewer events. */
@@ -28,7 +26,7 @@ const EARLY_TUNING = { ...TUNING, early: { minEvents: 2, afterMs: 0 } }
 /** 2026-01-01T00:00:00Z */
 const START = 1_767_225_600_000_000
 const SECOND = 1_000_000
-/** Number of seconds, each of which can have one event. */
+/** Number of seconds. Each can have one event. */
 const SECONDS = 120
 
 const some = fc
@@ -66,7 +64,7 @@ const steps = fc.array(
 const idOf = (second: number): string =>
   `00000000-0000-4000-8000-${String(second).padStart(12, '0')}`
 
-/** An event that is added again differs. */
+/** The event of a second. In another round it has other attributes. */
 const eventAt = (second: number, round: number): AuditEvent => ({
   id: idOf(second),
   created_at: formatTimestamp(START + second * SECOND),
@@ -85,7 +83,9 @@ const QUERIES = [
 
 const untimed = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
 
-/** Takes the steps in both stores and compares their counts; returns how many chunks of the index were read. */
+/**
+ * Runs the steps on both stores and compares their counts. Returns the number of chunks of the index that were read.
+ */
 async function compare(steps: readonly Step[]): Promise<number> {
   const temp = tempDir()
   const clock = manualClock('2026-02-01T00:00:00Z')
@@ -155,7 +155,7 @@ it('the index counts each event once after any history', async () => {
     fc.asyncProperty(steps, async (steps) => {
       reads += await compare(steps)
     }),
-    // Some histories leave the index almost nothing to count. The first one does not.
+    // After some histories, the index counts only few events. The first history has many.
     {
       numRuns: 2,
       examples: fc.sample(fc.tuple(steps), { numRuns: 1, seed: 42 }),

@@ -37,7 +37,7 @@ const fieldset: fc.Arbitrary<Fieldset> = fc.option(
   { nil: undefined },
 )
 
-/** Events of which every fourth has no attributes. */
+/** Events. Every fourth one has no attributes. */
 const someEmpty = events.map((all) =>
   all.map((event, i) => (i % 4 === 0 ? { ...event, attributes: {} } : event)),
 )

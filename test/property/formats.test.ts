@@ -79,7 +79,7 @@ const eventOf = (
 
 const NAMED = { name: 'nightly', error: 'boom', sender: 'A <a@acme.example>' }
 
-/** Each type with a request, with a refused one, and without a request, besides the random ones. */
+/** Events of each type: with a request, with a refused request, and without a request. Random events are added. */
 const examples: readonly [AuditEvent][] = Object.keys(types).flatMap((type): [AuditEvent][] => [
   [eventOf({ type, hasRequest: true, attributes: NAMED }, {})],
   [eventOf({ type, hasRequest: true, attributes: { response_status: 401 } }, {})],
@@ -106,7 +106,7 @@ describe('an event of any type with any attributes', () => {
     )
   })
 
-  it('becomes a log record of which protobuf loses nothing', () => {
+  it('becomes a log record that protobuf keeps completely', () => {
     fc.assert(
       fc.property(events, (event) => {
         const made = json(toOtlp([event], { service: 'orders', types }))

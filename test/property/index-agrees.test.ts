@@ -21,16 +21,14 @@ import { tempDir } from '../support/temp.js'
 import { eventsOf, query, searches } from './arbitraries.js'
 import { selectiveShare } from './selective-share.js'
 
-/*
- * A store that uses its index whenever it can finds the same as a store that checks every event.
- */
+/* A store that uses its index whenever possible returns the same events as a store that checks every event. */
 
 const ids = ({ events, truncated }: EventPage): unknown => ({
   ids: events.map((event) => event.id),
   truncated,
 })
 
-/** What happens to a log between queries. */
+/** The changes of a log between queries. */
 interface History {
   readonly events: readonly AuditEvent[]
   /** Number of events that are imported before the first query. */
@@ -55,7 +53,7 @@ const limited = fc
   )
   .map(([query, limit]) => ({ ...query, limit }))
 
-/** Some queries go side by side, and some find what earlier ones have left in caches. */
+/** Some queries run at the same time, and some use caches of earlier ones. */
 const AT_A_TIME = 4
 
 const QUERIES = randomRuns(12, 40)
@@ -63,7 +61,7 @@ const queries = fc.array(limited, { minLength: QUERIES, maxLength: QUERIES, size
 
 const TYPES = { 'own:live': {}, 'own:new': {} }
 
-/** Records live events and leaves some of them open, to be changed and closed later. */
+/** Records live events. Leaves some of them open, to be changed and closed later. */
 async function openSome(audit: AuditLog<typeof TYPES>): Promise<LiveEvent[]> {
   const left: LiveEvent[] = []
   for (let n = 0; n < 6; n++) {
@@ -99,14 +97,14 @@ interface Subject {
   readonly settle: () => Promise<void>
 }
 
-// Few names and values, so that columns are incomplete and names have none, and some events are not listed; and few
-// bytes, so that parts end early and some events are in none.
+// Small limits of names and values, so that columns are incomplete, some names have no column, and some events are
+// not listed. A small limit of bytes, so that parts end early and some events are in no part.
 const FEW = { ...INDEX_BOUNDS, names: 10, values: 4, listedValues: 50, largeSize: 40 }
 const BOUNDS = [FEW, { ...FEW, bytes: 4000, unsealedBytes: 12_000 }, INDEX_BOUNDS]
 
 const boundsOf = (run: number): IndexBounds => BOUNDS[run % BOUNDS.length]!
 
-/** Changes both stores in the same way and compares their answers in between. */
+/** Applies the same changes to both stores and compares their answers in between. */
 async function compare(
   { events, early, every }: History,
   queries: readonly QueryObject[],
@@ -146,7 +144,7 @@ async function compare(
     const gone = events.filter((_, i) => i % every === 0)
     await inAll((audit) => audit.store.remove(gone.map(({ id }) => id)))
     await ask()
-    // At the times of removed events, but with other attributes.
+    // Imported at the times of removed events, with other attributes.
     const changed = gone.map((event, i) => ({
       ...event,
       attributes: events[events.length - 1 - i]!.attributes,
@@ -161,7 +159,7 @@ async function compare(
 }
 
 interface Rounds {
-  /** Number of random histories. Each is a test of its own. */
+  /** Number of random histories. Each is a separate test. */
   readonly rounds: number
   /** Minimum number of events of a history. */
   readonly size: number
@@ -183,7 +181,7 @@ it('more than a third of the random queries return some events, but not all', as
   expect(await selectiveShare(limited)).toBeGreaterThan(1 / 3)
 })
 
-describe('an index finds the same as a check of every event, whatever happens to the log,', () => {
+describe('an index finds the same as a check of every event, after any change of the log,', () => {
   describe('in memory', () => {
     checkRounds({ rounds: randomRuns(1, 10), size: 150 }, (clock) => ({
       store: createMemoryStore({ clock }, { minIndexed: 0, probe: 0 }),

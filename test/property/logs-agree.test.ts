@@ -64,7 +64,7 @@ const keysOfEvents = fc.array(fc.nat({ max: KEYS.length - 1 }), { minLength: 40,
 const idsOf = (found: readonly { readonly event: AuditEvent }[]) =>
   found.map(({ event }) => event.id)
 
-describe('several logs answer as one log that has all their events', () => {
+describe('several logs give the same answers as one log with all their events', () => {
   it('for lists and counts', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -96,7 +96,7 @@ describe('several logs answer as one log that has all their events', () => {
   })
 })
 
-/** Records what a reader of pages finds, while `step` adds events between the pages. */
+/** Records the events that a reader of pages finds, while `step` adds events between the pages. */
 async function readPages(
   logs: AuditLogs,
   wanted: QueryObject,
@@ -112,7 +112,7 @@ async function readPages(
   }
 }
 
-it('paging misses and repeats no event while events are added, whatever the clocks of the logs', async () => {
+it('paging misses and repeats no event while events are added, even if the clocks of the logs differ', async () => {
   let withAdded = 0
   await fc.assert(
     fc.asyncProperty(

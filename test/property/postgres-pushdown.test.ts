@@ -68,10 +68,10 @@ async function withEvents(
   }
 }
 
-/** Filters that one statement measures: most of the time of a small statement is its way to the server. */
+/** Number of filters that one statement measures. Most of the time of a small statement is its round trip. */
 const AT_A_TIME = 50
 
-/** Compares the events that the SQL of each filter selects with those that the filter accepts. */
+/** Compares the events that the SQL of each filter selects with the events that the filter accepts. */
 async function measure(
   totals: PushdownTotals,
   client: pg.ClientBase,
@@ -169,7 +169,7 @@ describe('the Postgres pushdown of a filter', () => {
     const filters = hostileTexts.flatMap((text) =>
       conditions(['t', `t_${text}`, text, 'type', 'username', 'id'], predicates, [text]),
     )
-    // Of these predicates, * takes one.
+    // `*` supports only one of these predicates.
     const valid = filters.filter(({ c: [one] }) => one!.a !== '*' || one!.p === 'cont')
     await withEvents(events, (client) => measure(totals, client, events, valid))
     expect(totals.lost).toEqual([])
@@ -194,7 +194,7 @@ describe('the Postgres pushdown of a filter', () => {
     )
     await withEvents(events, async (client) => {
       await measure(totals, client, events, filters)
-      // One by one, as a statement takes 65,535 parameters.
+      // The filters run one by one, because a statement takes at most 65,535 parameters.
       for (const filter of lists) await measure(totals, client, events, [filter])
     })
     expect(totals.lost).toEqual([])

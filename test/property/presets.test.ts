@@ -14,7 +14,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { EXAMPLES, recordsOf, TRIED_PRESETS } from '../support/preset-records.js'
 
-/** A value where a preset expects another one. */
+/** A value of an unexpected type. */
 const hostile: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom<JsonValue>(
     null,

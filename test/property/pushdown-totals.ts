@@ -15,7 +15,7 @@ export interface PushdownTotals {
 
 export const noTotals = (): PushdownTotals => ({ selected: 0, rejected: 0, lost: [] })
 
-/** Compares the events that the SQL of a filter selects with those that the filter accepts. */
+/** Compares the events that the SQL of a filter selects with the events that the filter accepts. */
 export function addSelection(
   totals: PushdownTotals,
   filter: Filter,

@@ -46,7 +46,7 @@ const attribute = fc
   )
   .filter((name) => !isBlank(name) && !isOwn(name))
 
-// Values of these fields must parse as their type, and * takes few predicates, which other tests cover.
+// Values of these fields must parse as their type. `*` supports few predicates, and other tests cover them.
 const isOwn = (name: string): boolean => ['created_at', 'system', '*'].includes(name)
 
 /** A predicate with values that fit it. */
@@ -76,7 +76,7 @@ const plain: fc.Arbitrary<Condition> = fc
     return { attributes, combinator, ...test }
   })
 
-/** A condition from one name such as `a_or_b`, whose parts parse back from the name. */
+/** A condition from one name such as `a_or_b`. Its parts can be parsed from the name. */
 const joined = (top: boolean): fc.Arbitrary<Condition> =>
   fc
     .tuple(
@@ -184,7 +184,7 @@ describe('formatted free text', () => {
     )
   })
 
-  it('parses to the same conditions if they are too many for q, or are alternatives', () => {
+  it('parses to the same conditions if there are too many for q, or if they are alternatives', () => {
     fc.assert(
       fc.property(
         text(short, 60),

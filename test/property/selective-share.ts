@@ -8,9 +8,9 @@ const LOGS = 40
 const QUERIES = 20
 
 /**
- * The share of random queries that return some events but not all, of logs of random events on the memory store.
+ * The share of random queries that return only a part of the events, for logs of random events in the memory store.
  * Queries that return no events or all events prove nothing in a comparison of stores. The seed is fixed, because the
- * few random runs of a comparison can all be unusual ones: the share only changes if the random events or queries do.
+ * few random runs of a comparison can all be unusual. So the share changes only with the random events or queries.
  */
 export async function selectiveShare(query: fc.Arbitrary<QueryObject>): Promise<number> {
   const samples = fc.sample(

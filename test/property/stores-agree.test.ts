@@ -94,7 +94,7 @@ async function withFile(
   }
 }
 
-/** Runs all queries on all stores, compares the pages and returns those of the memory store. */
+/** Runs all queries on all stores, compares the pages, and returns the pages of the memory store. */
 async function agreedPages(
   { memory, others }: World,
   queries: readonly QueryObject[],
@@ -128,7 +128,7 @@ describe('the stores return the same events in the same order for any query', ()
 })
 
 describe('the stores', () => {
-  it('find events that are older than thousands of others', async () => {
+  it('find events that are older than thousands of other events', async () => {
     const newer = Array.from({ length: 2100 }, (_, i): AuditEvent => ({
       id: `10000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
       created_at: formatTimestamp(parseTimestamp('2026-05-31')! + i),
@@ -167,7 +167,7 @@ describe('the stores', () => {
   })
 })
 
-/** Compares the events that the SQL selects with those that the filter accepts. */
+/** Compares the events that the SQL selects with the events that the filter accepts. */
 function measure(
   totals: PushdownTotals,
   database: Database.Database,

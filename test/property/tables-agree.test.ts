@@ -51,7 +51,7 @@ const item: fc.Arbitrary<Item> = fc.record({
   t: orNull(fc.constantFrom(...TEXTS)),
   u: orNull(fc.constantFrom(...TEXTS)),
   n: orNull(fc.constantFrom(...NUMBERS)),
-  // Exact in a `real` column of Postgres, which holds seven digits.
+  // Exact in a `real` column of Postgres, which stores seven digits.
   f: orNull(fc.constantFrom(0, 0.1, -2.5, 123_456_790, 16_777_216, 3e9)),
   b: orNull(fc.boolean()),
   at: orNull(fc.constantFrom(...times.map(formatTimestamp))),

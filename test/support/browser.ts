@@ -8,11 +8,11 @@ import {
 import { afterAll, expect, inject, onTestFinished } from 'vitest'
 
 export interface OpenPageOptions extends BrowserContextOptions {
-  /** The user whose credentials each request has; the password is the name. */
+  /** The user for the credentials of each request. The password equals the name. */
   readonly user?: string
   /** Console errors that the test expects. */
   readonly tolerates?: RegExp
-  /** For tests that measure the page's memory. */
+  /** Set for tests that measure the page's memory. */
   readonly ownProcess?: boolean
 }
 
@@ -38,7 +38,7 @@ const PROFILE: BrowserContextOptions = {
   reducedMotion: 'reduce',
 }
 
-/** A context, and whether a page of the current test has it. */
+/** A context. `isTaken` is true if a page of the current test uses it. */
 interface Profile {
   readonly context: BrowserContext
   isTaken: boolean
@@ -47,14 +47,14 @@ interface Profile {
 /** The worker's profiles by their options. A new context costs as much as half of a page load. */
 const profiles = new Map<string, Profile[]>()
 
-/** Runs in each document before its scripts; `sessionStorage` is new for each page, but not for a reload. */
+/** Runs in each document before its scripts. `sessionStorage` is new for each page, but stays after a reload. */
 const START_EMPTY = `if (location.protocol === 'http:' && !sessionStorage.getItem('isStarted')) {
   localStorage.clear()
   sessionStorage.setItem('isStarted', 'yes')
 }`
 
 async function createContext(options: BrowserContextOptions): Promise<BrowserContext> {
-  // Shared by the worker until it ends, because no test knows which file is the last.
+  // Shared within the worker until it ends, because no test knows which file is the last.
   connected ??= connect()
   const browser = await connected
   return browser.newContext({ ...PROFILE, ...options })
@@ -79,7 +79,7 @@ async function takeProfile(options: BrowserContextOptions): Promise<Profile> {
   return profile
 }
 
-/** Opens a page; the returned function closes it, and the pages that it has opened. */
+/** Opens a page. The returned function closes it, and all pages that it has opened. */
 async function newPage(
   options: BrowserContextOptions,
   isAlone: boolean,
@@ -130,8 +130,8 @@ function expectNoErrors({ errors }: OpenedPage, { tolerates }: OpenPageOptions):
 }
 
 /**
- * A page that is closed after the test. Its storage starts empty, and no other open page shares it. The
- * test fails if the page logs an error to the console or throws an uncaught one.
+ * A page that is closed after the test. Its storage starts empty, and no other open page shares it. The test fails if
+ * the page logs an error to the console or throws an uncaught error.
  */
 export async function openPage(url: string, options: OpenPageOptions = {}): Promise<Page> {
   const opened = await openBlank(options)
@@ -143,7 +143,7 @@ export async function openPage(url: string, options: OpenPageOptions = {}): Prom
   return opened.page
 }
 
-/** The state that is in no address: preferences, typed text, paused updates, and the chart as a table. */
+/** State outside of the address: preferences, typed text, paused updates, and the chart as a table. */
 const STATE = `JSON.stringify([
   Object.entries(localStorage).filter(([key]) => key !== 'daybook.recent').toSorted(),
   document.querySelector('search input')?.value ?? '',
@@ -151,7 +151,7 @@ const STATE = `JSON.stringify([
   document.querySelector('.numbers table') !== null,
 ])`
 
-/** Layers above and beside the list, each of which Escape closes. */
+/** Layers above and beside the list. Escape closes each of them. */
 const LAYERS = '.panel, dialog[open], [role=dialog], [role=listbox], .picking, .line-field'
 
 /** Parts that show the address before. */
@@ -172,10 +172,10 @@ async function showAddress(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Opens pages as {@link openPage} does, but keeps one for each user and place of a browser until the end of the test
- * file. The next test shows its address there, which takes a third of the time of a load. A page is not kept after a
- * test that fails, or that leaves state which is in no address. {@link openPage} is for a test that changes the page
- * itself, or whose address is invalid or lacks counts.
+ * Opens pages like {@link openPage}, but keeps one for each user and place of a browser until the end of the test
+ * file. The next test only changes the address, which takes a third of the time of a load. A page is not kept after a
+ * failed test, or if the test leaves state outside of the address. Use {@link openPage} for a test that changes the
+ * page itself, or has an invalid address or one without counts.
  */
 export function keepPages(): OpenPage {
   const kept = new Map<string, OpenedPage & { readonly state: string }>()

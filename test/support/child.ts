@@ -21,7 +21,7 @@ export interface Child {
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-// In the main thread and in its worker threads.
+// TypeScript for the main thread and its worker threads.
 const TYPESCRIPT = ['tsx', './test/support/typescript-threads.js'].flatMap((hooks) => [
   '--import',
   hooks,
@@ -33,7 +33,10 @@ function commandOf(file: string): readonly string[] {
   return [path.join(inject('compiledFolder'), file.replace(/\.ts$/, '.js'))]
 }
 
-/** The rests of the lines that begin with this text, without the last line, which a kill may have cut off. */
+/**
+ * The lines that begin with this text, without the text. The last line is left out, because a kill may have cut it
+ * off.
+ */
 export const linesOf = ({ stdout }: Pick<Child, 'stdout'>, begin = ''): string[] =>
   stdout()
     .split('\n')

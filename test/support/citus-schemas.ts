@@ -7,7 +7,7 @@ export interface CitusSchemas {
   take(): string
   /** The address of the node that has the schema. */
   nodeOf(schema: string): Promise<string>
-  /** Moves the schema to another one of the nodes; resolves to its address. */
+  /** Moves the schema to another of the nodes. Resolves to the address of that node. */
   move(schema: string, nodes: readonly string[]): Promise<string>
   drop(schema: string): Promise<void>
 }
@@ -28,7 +28,7 @@ export function citusSchemas(url: string, prefix: string): CitusSchemas {
     take: () => `${prefix} ${run} ${taken++}`,
     nodeOf,
     async move(schema, nodes) {
-      // What the last move has left behind.
+      // Removes the remains of the last move.
       await askNode(url, 'CALL citus_cleanup_orphaned_resources()')
       const before = await nodeOf(schema)
       const target = nodes.find((node) => node !== before)!

@@ -23,7 +23,7 @@ export interface CitusCluster {
 }
 
 const MAX_NODES = 2
-/** Moving needs logical replication, and each node connects to the others. */
+/** Moving a schema needs logical replication, and each node connects to the others. */
 const SETTINGS = [
   ...['shared_preload_libraries=citus', 'wal_level=logical', 'max_connections=300'],
   ...['max_wal_senders=20', 'max_replication_slots=20', 'max_worker_processes=32'],
@@ -35,7 +35,10 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/daybook/citus', i
 const run = (folder: string, command: string, ...args: string[]): string =>
   execFileSync(command, args, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 28 })
 
-/** The configuration programs of the system's servers that Citus supports and that have headers, newest first. */
+/**
+ * The configuration programs of the installed Postgres versions that Citus supports and that have headers, newest
+ * first.
+ */
 function pgConfigs(): readonly string[] {
   return ['17', '16', '15']
     .map((version) => `/usr/lib/postgresql/${version}/bin/pg_config`)
@@ -74,7 +77,7 @@ function build(source: string): string {
   fs.cpSync(source, copy, { recursive: true })
   if (pgConfig.includes('/15/')) renameDuplicate(copy)
   console.log(`building Citus from ${source}, which takes some minutes`)
-  // The copies have times of their own, by which make may take `configure` for outdated, and need autoconf.
+  // The copied files have new times. So make could consider `configure` outdated, and need autoconf.
   const now = new Date()
   fs.utimesSync(path.join(copy, 'configure'), now, now)
   run(copy, './configure', `PG_CONFIG=${pgConfig}`, '--without-libcurl')
@@ -97,7 +100,7 @@ function installed(): string {
   return path.dirname(found)
 }
 
-/** The rows of a query on a connection of its own. */
+/** The rows of a query over a separate connection. */
 export async function askNode(
   url: string,
   text: string,
@@ -146,7 +149,7 @@ async function startCluster(programs: string, settings: readonly string[]): Prom
   }
 }
 
-/** `settings` are additional ones of servers that it starts. */
+/** Starts a cluster with additional settings of its servers. */
 export async function startCitus(settings: readonly string[] = []): Promise<CitusCluster> {
   const given = process.env['DAYBOOK_TEST_CITUS']
   if (given?.startsWith('postgres'))

@@ -11,7 +11,9 @@ const TARGETS = { sqlite: 'SQLite files', postgres: 'Postgres', http: 'feeds ove
 const sentence = (text: string): string =>
   `${text[0]!.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
-/** Text outside of code, in which an option such as `--yes` and a value such as `<file>` are code. */
+/**
+ * Text outside of code blocks. In it, an option such as `--yes` and a value such as `<file>` must be marked as code.
+ */
 const prose = (text: string): string =>
   text
     .replaceAll(/(?<![\w`-])(?:--[a-z][\w-]*(?: <\w+>)?|<\w+>[\w.]*)/g, '`$&`')

@@ -11,8 +11,9 @@ import { allEvents } from './reported-losses.js'
 import { tempDir } from './temp.js'
 
 /*
- * What a power cut can leave of a log on SQLite: the WAL as the last completed sync has confirmed it, and any of the
- * later writes, torn at the sectors of the disk. No checkpoint runs, so the database itself does not change.
+ * Possible states of an SQLite log after a power cut. They consist of the WAL as the last completed sync has
+ * confirmed it, and any of the later writes, torn at the sectors of the disk. No checkpoint runs, so the database
+ * file does not change.
  */
 
 const SECTOR = 512
@@ -71,20 +72,20 @@ export interface CrashOptions {
   readonly images: number
 }
 
-/** Records into a log, and checks images of the moments at which the power could have gone. Some syncs fail. */
+/** Records into a log, and checks images of the moments at which the power could have been cut. Some syncs fail. */
 export async function crashLog({ random, images }: CrashOptions): Promise<void> {
   const temp = tempDir()
   try {
     const filename = temp.file('audit.db')
     let confirmed: Buffer = Buffer.alloc(0)
-    /** The current WAL. After a failed sync the store has emptied it and synced one commit. */
+    /** The current WAL. After a failed sync the store has truncated it and synced one commit. */
     const readWal = (): Buffer => {
       const wal = fs.readFileSync(`${filename}-wal`)
       if (confirmed.length > 0 && !saltsOf(wal).equals(saltsOf(confirmed)))
         confirmed = wal.subarray(0, HEADER_BYTES + FRAME_HEADER_BYTES + PAGE_BYTES)
       return wal
     }
-    /** After a failed sync, later ones report success although the disk lacks what the first should have written. */
+    /** After a failed sync, later syncs report success, although the disk lacks the writes of the failed one. */
     let broken: Buffer = Buffer.alloc(0)
     const syncFile: SyncFile = (_, done) => {
       const content = readWal()
@@ -124,7 +125,7 @@ export async function crashLog({ random, images }: CrashOptions): Promise<void> 
         const promised = [...acknowledged]
         const later = readWal()
         const wal = image % 4 === 0 ? confirmed : tornImage(confirmed, later, random)
-        // Another process copies: closing a descriptor in this one would drop SQLite's locks.
+        // Another process copies the file, because closing a descriptor in this process would drop SQLite's locks.
         execFileSync('cp', [filename, name])
         fs.writeFileSync(`${name}-wal`, wal)
         made.push({ name, promised })

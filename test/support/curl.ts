@@ -2,12 +2,12 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 
-/** True if curl is installed; slim systems lack it. */
+/** True if curl is installed. Minimal systems lack it. */
 export const hasCurl: boolean = spawnSync('curl', ['--version']).status === 0
 
 const ALWAYS = ['--globoff', '--silent', '--show-error', '--user', 'ann:ann']
 
-/** Runs curl and returns its output; rejects if it fails. */
+/** Runs curl and returns its output. Rejects if curl fails. */
 export async function curl(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('curl', [...ALWAYS, ...args])
   return stdout.replaceAll('\r\n', '\n')

@@ -11,7 +11,7 @@ export interface TestDatabase {
   remove(): Promise<void>
 }
 
-/** A Postgres database, empty or a copy of the one with the given name, with a name that no other test has. */
+/** A Postgres database with a unique name. It is empty, or a copy of the database with the given name. */
 export async function postgresDatabase(
   template = 'template1',
   options = '',
@@ -41,12 +41,12 @@ export async function postgresDatabase(
 }
 
 const USERS = 'SELECT FROM pg_stat_activity WHERE datname = $1'
-/** For clients that a test leaves connected. */
+/** Time limit for clients that a test leaves connected. */
 const PATIENCE_MS = 20_000
 
 /**
- * Waits until no client is connected. A pool ends before its connections are closed, and a
- * connection whose database is dropped meanwhile would emit an unhandled error.
+ * Waits until no client is connected. A pool ends before its connections are closed. If the database is dropped
+ * first, a connection emits an unhandled error.
  */
 async function leftAlone(client: pg.Client, name: string): Promise<void> {
   const end = performance.now() + PATIENCE_MS

@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onTestFinished, vi } from 'vitest'
 
-/** For `waiting` of a log whose deadlines are driven. */
+/** Deadline of a log whose deadlines the test ends, for the option `waiting`. */
 export const DEADLINE_MS = 60_000
 
 /**
- * Makes deadlines that end when the test says so, however slow the machine is, until the test is over. The
- * function that it returns ends those that have begun.
+ * Stops the deadlines until the end of the test, so that they do not depend on the speed of the machine. Returns a
+ * function that ends all deadlines that have begun.
  */
 export function driveDeadlines(): () => void {
   const ends = new Set<() => void>()
   let ahead = 0
   const given = performance.now
-  // Beside `useLeapingTime`, which replaces it as well.
+  // Works together with `useLeapingTime`, which also replaces it.
   const leaping = vi.isMockFunction(given) ? given.getMockImplementation() : undefined
   const now: () => number = leaping ?? given.bind(performance)
   const set = setTimeout
@@ -31,7 +31,7 @@ export function driveDeadlines(): () => void {
   }
 }
 
-/** Lets a call begin: a store without servers tries it within some turns of the event loop. */
+/** Lets a call begin. A store without servers tries it within a few turns of the event loop. */
 export async function untilTried(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await nextTurn()
 }

@@ -2,7 +2,7 @@ import { blocksOf, docPages } from './doc-pages.js'
 
 /* The TypeScript of the documentation, as modules that compile. */
 
-/** What the examples use without declaring it, by name. */
+/** Declarations of names that the examples use without declaring them. */
 const known: Readonly<Record<string, string>> = {
   AuditLog: `import { AuditLog } from 'daybook'`,
   app: `declare const app: { use(middleware: import('daybook/koa').KoaMiddleware): unknown }`,
@@ -89,11 +89,11 @@ function moduleText(code: string): string {
   )
   const used = new Set(namesIn(code))
   const lacking = Object.entries(known).filter(([name]) => used.has(name) && !declared.has(name))
-  // A block that imports nothing is a module too.
+  // A block without imports is a module, too.
   return [...lacking.map(([, line]) => line), code, 'export {}'].join('\n')
 }
 
-/** Each TypeScript block of the documentation, with declarations of what it uses. */
+/** Each TypeScript block of the documentation, with declarations of the names that it uses. */
 export const docModules: readonly DocModule[] = docPages.flatMap((page) =>
   blocksOf(page, 'ts').map(({ code, line }) => ({
     name: `${page.file.replace(/\.md$/, '').replaceAll('/', '-')}-${line}.ts`,

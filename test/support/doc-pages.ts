@@ -2,14 +2,14 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/* The pages of the documentation, found by folder, and what tests need to know of them. */
+/* The pages of the documentation, found by folder, in the form that tests need. */
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface CodeBlock {
   readonly language: string
   readonly code: string
-  /** Of its first fence, from 1. */
+  /** Line of its first fence, from 1. */
   readonly line: number
 }
 
@@ -53,7 +53,7 @@ export function codeBlocks(text: string): CodeBlock[] {
   }))
 }
 
-/** The Markdown files at the root and below `docs`, but for generated ones. */
+/** The Markdown files at the root and below `docs`, without generated ones. */
 export const docPages: readonly DocPage[] = pageFiles().map((file) => {
   const text = fs.readFileSync(path.join(root, file), 'utf8')
   return { file, text, blocks: codeBlocks(text) }
@@ -85,7 +85,7 @@ export interface DeadLink {
   readonly link: string
 }
 
-/** Relative links and images of the pages that lead to no file, or to no heading of it. */
+/** Relative links and images of the pages whose file, or heading in the file, does not exist. */
 export function deadLinks(pages: readonly Pick<DocPage, 'file' | 'text'>[]): DeadLink[] {
   return pages.flatMap(({ file, text }) =>
     [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]

@@ -7,7 +7,7 @@ import type { StoreOption } from '../../examples/workflow-service/options.js'
 import { postgresDatabase } from './database.js'
 import { tempDir } from './temp.js'
 
-/** A place for the events of one test; empty at first. */
+/** A place for the events of one test, initially empty. */
 export interface EventPlace {
   open(clock?: Clock, options?: QueryTimeoutOptions): EventStore
   /** The same place as a value of DAYBOOK_STORE. */

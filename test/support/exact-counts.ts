@@ -2,10 +2,10 @@ import { AuditLog } from 'daybook'
 
 type Counting = Pick<AuditLog, 'count' | 'groups'>
 
-/** Gives counts and groups enough time on a busy machine, so that they are exact. */
+/** Gives counts and groups enough time to be exact, also on a busy machine. */
 export const countExactly = (audit: Counting): void => countWithin(audit, 60_000)
 
-/** Gives each count, and each grouping, this time. With 0, counts are lower bounds in all but small logs. */
+/** Gives each count, and each grouping, this time. With 0, counts are lower bounds except in small logs. */
 export function countWithin(audit: Counting, within: number): void {
   const { count, groups } = AuditLog.prototype
   audit.count = (query, options) => count.call(audit, query, { ...options, within })

@@ -3,7 +3,7 @@ import { type ErrorDocument, JSON_API, type RawResponse } from './http.js'
 
 type Problem = ErrorDocument['errors'][number]
 
-/** Expects a document of one error with this status and code, and with this source if one is given. */
+/** Expects a document with one error that has this status, this code, and this source if one is given. */
 export function expectError(
   response: RawResponse,
   status: number,

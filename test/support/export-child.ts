@@ -1,6 +1,6 @@
 /*
- * Exports a large log to itself over a real socket and prints the number of received lines and bytes.
- * Events are generated while they are read, so that only the export uses memory; the parent limits it.
+ * Exports a large log to itself over a real socket and prints the number of received lines and bytes. Events are
+ * generated while they are read, so that only the export uses memory. The parent limits the memory.
  */
 import { once } from 'node:events'
 import http from 'node:http'

@@ -1,14 +1,14 @@
 import { vi } from 'vitest'
 
-/** The timers that one folder of the source has set and that are pending. */
+/** The pending timers of one folder of the source. */
 export interface FolderTimers {
   /** The stacks of the calls that set them. */
   pending(): readonly string[]
 }
 
 /**
- * Fakes all timers, and returns those that this folder of `src` sets. Test files share a process: what
- * another one has left may set timers too. `vi.useRealTimers` ends it.
+ * Fakes all timers, and returns the timers that this folder of `src` sets. Other test files in the same process may
+ * have left code that also sets timers. `vi.useRealTimers` ends this.
  */
 export function fakeTimersOf(folder: string): FolderTimers {
   vi.useFakeTimers({

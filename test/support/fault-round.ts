@@ -29,7 +29,7 @@ import { allEvents, reportedLosses } from './reported-losses.js'
  */
 
 export type Step =
-  /** `count` calls in one turn; `isGivenUp` aborts them after the turn. */
+  /** Makes `count` calls in one turn; `isGivenUp` aborts them after the turn. */
   | {
       readonly act: 'call'
       readonly type: FaultType
@@ -117,7 +117,7 @@ function expectLog(
   events: readonly AuditEvent[],
 ): void {
   const reported = reportedLosses(events)
-  // If too many calls wait, a call goes to the journal and may overtake events on their way to the store.
+  // If too many calls wait, a call goes to the journal and may overtake events that are being stored.
   const isCrowded = calls.length > maxWaiting
   for (const type of TYPES) {
     const made = calls.filter((call) => call.type === type)
@@ -128,7 +128,8 @@ function expectLog(
     const silent = made.filter(({ settled }) => settled === 'silent')
     const journalled = type === 'queue:test:call' ? silent : []
     const certain = [...stored, ...journalled].map(({ n }) => n)
-    // A call that the disk did not confirm in time may have been rejected, or dropped, although it is stored.
+    // If the disk did not confirm a call in time, the call may have been rejected or dropped although its event is
+    // stored.
     const unknown = made.filter(({ settled }) => settled === 'OUTCOME_UNKNOWN')
     const unknownLosses = reported.gaps.get(`${type} outcome_unknown`) ?? 0
     const droppedAsUnknown = unknownLosses - unknown.length
@@ -189,7 +190,7 @@ export async function runFaultRound(
   const observed = observe(store, place.openJournal(), maxWaiting)
   const { audit, calls, check } = observed
   try {
-    // Until the store is connected and stores events in time.
+    // Repeats until the store is connected and stores events in time.
     do await makeCall(observed, 'block:test:call')
     while (calls.at(-1)!.settled !== 'stored')
     const made: Promise<void>[] = []

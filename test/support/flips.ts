@@ -3,14 +3,12 @@ import { AuditLog, AuditLogError, type Damage, type EventStore, parseTimestamp }
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { eventAt } from './imported-event.js'
 
-/*
- * Flips single bits of a stored log, and finds out what notices them.
- */
+/* Flips single bits of a stored log, and finds out which check notices them. */
 
 export const FLIP_TUNING = { segmentSize: 64, fanOut: 4 }
 const SIZE = 700
 
-/** What became of a flip. */
+/** The outcome of a flip. */
 export type Outcome =
   /** Lists were right, and nothing was reported. */
   | 'right'
@@ -21,7 +19,7 @@ export type Outcome =
   /** A list was wrong, and nothing that explains it was reported. */
   | 'wrong'
 
-/** A page and its bytes that are in use. */
+/** A page, and its bytes in use. */
 export interface Page {
   readonly number: number
   readonly used: readonly number[]
@@ -36,17 +34,17 @@ export interface Place {
 
 export interface Flip extends Place {
   readonly outcome: Outcome
-  /** Whether `verify` found it; not asked if lists had reported it. */
+  /** True if `verify` found it; `undefined` if lists had reported it. */
   readonly isVerified: boolean | undefined
   /** The first wrong query, or the error. */
   readonly detail?: string | undefined
 }
 
-/** A log whose copies are damaged. */
+/** A log with copies that are damaged. */
 export interface FlipTarget {
   /** The pages of each table and index, without free space, in which a flip changes nothing. */
   readonly pages: ReadonlyMap<string, readonly Page[]>
-  /** Whether lists have to notice damage of the table themselves: it has events or parts of the index. */
+  /** True if lists must notice damage of the table, because it has events or parts of the index. */
   isChecked(table: string): boolean
   /** Opens a copy in which the bit is flipped. The copy before must be closed. */
   open(place: Place | undefined): Promise<EventStore>
@@ -68,7 +66,7 @@ const QUERIES: readonly string[] = [
   'filter[tags_eq]=t3&filter[sorts]=created_at asc&limit=40',
 ]
 
-/** Text that no compression makes shorter, so that Postgres stores it outside of the row. */
+/** Text that compression does not make shorter, so that Postgres stores it outside of the row. */
 function noise(seed: number): string {
   const next = seededNumbers(seed)
   return Array.from({ length: 3000 }, () => next(36).toString(36)).join('')
@@ -83,7 +81,7 @@ const eventOf = (i: number): object => ({
   ...(i % 70 === 5 && { long: noise(i) }),
 })
 
-/** Records the events of the log that is damaged, and closes it. */
+/** Records the events of the log to damage, and closes it. */
 export async function recordFlipBase(store: EventStore, sealer: Sealer): Promise<void> {
   const audit = new AuditLog({ types: {}, store })
   const record = (from: number, to: number): Promise<unknown> =>
@@ -146,10 +144,13 @@ export function choosePlace(pages: FlipTarget['pages'], next: (end: number) => n
   return { table, page, offset: used[next(used.length)]!, bit: next(8) }
 }
 
-/** Whether to verify after all flips that lists have not reported, or only after those that made a list wrong. */
+/**
+ * True if `verify` runs after all flips that lists have not reported; false if it runs only after flips that made a
+ * list wrong.
+ */
 export type Asks = 'all' | 'wrong'
 
-/** Flips one bit of a copy, and asks the log. */
+/** Flips one bit of a copy, and runs the queries. */
 export async function flipOnce(
   target: FlipTarget,
   place: Place,

@@ -28,9 +28,9 @@ export type State = Record<PropertyKey, unknown>
 /** A request to the app. */
 export interface Call {
   readonly method: string
-  /** As the client sent it. */
+  /** The URL as the client sent it. */
   readonly target: string
-  /** Where authentication leaves `username`. */
+  /** The object in which authentication sets `username`. */
   readonly state: State
   readonly params: Readonly<Record<string, unknown>>
   /** The value of a header, or an empty text. */
@@ -48,28 +48,28 @@ export interface Answer {
 
 export type Handler = (call: Call) => Answer | Promise<Answer>
 
-/** By `<METHOD> <path>`. */
+/** Handlers by `<METHOD> <path>`. */
 export type Routes = Readonly<Record<string, Handler>>
 
 /** The names of the entry points `daybook/koa` and so on. `h3` is an adapter of the tests. */
 export type EntryName = 'koa' | 'node' | 'express' | 'fastify' | 'fetch' | 'hono' | 'h3'
 
-/** A function of an entry point with its arguments; or a function that makes a mount for the entry point. */
+/** A function of an entry point with its arguments, or a function that creates a mount for the entry point. */
 export type Layer =
   | readonly [name: string, ...args: readonly unknown[]]
   | ((entry: EntryName) => unknown)
 
 /** Requests pass through the members in this order. */
 export interface App {
-  /** The arguments of `recordRequests`; without them requests are not recorded. */
+  /** The arguments of `recordRequests`. Without them, requests are not recorded. */
   readonly record?: readonly [audit: AuditLog, options?: object] | undefined
-  /** Middleware of the host: answers a request, or passes it on. */
+  /** Middleware of the host. It answers a request, or passes it on. */
   readonly own?: (call: Call) => Answer | undefined
   readonly mounts?: readonly Layer[]
   /** The options of `listRoute` by path. */
   readonly lists?: Readonly<Record<string, object>>
   readonly routes?: Routes
-  /** The error handler; by default that of the framework. */
+  /** The error handler. By default, the framework handles errors. */
   readonly answerTo?: (error: unknown) => Answer
   /** Gets the errors that the framework handles. */
   readonly onError?: (error: unknown) => void
@@ -80,7 +80,7 @@ export type Framework = (app: App) => Listener
 
 const missing: Answer = { status: 404, type: 'text/plain', body: 'nothing is here' }
 
-/** As many hosts answer errors. */
+/** A response to an error, as many hosts send it. */
 function plainAnswer(error: unknown): Answer {
   const { status, statusCode } = error as { readonly status?: number; readonly statusCode?: number }
   return { status: status ?? statusCode ?? 500, body: 'it failed' }
@@ -144,7 +144,7 @@ function signalOf(response: http.ServerResponse): AbortSignal {
 
 type NodeExchange = readonly [request: http.IncomingMessage, response: http.ServerResponse]
 
-/** A call of a framework on `node:http`; `state` is what its handlers get. */
+/** A call of a framework on `node:http`. `state` is the object that its handlers get. */
 const callOf = (
   [request, response]: NodeExchange,
   params: Call['params'] = {},
@@ -158,7 +158,7 @@ const callOf = (
   closed: signalOf(response),
 })
 
-/** A router as services without one write it. */
+/** A simple router, for services without a framework. */
 function routerOf(app: App) {
   const routes = routesOf(app).map((route) => ({
     ...route,
@@ -262,7 +262,7 @@ const onConnect: Framework = (app) => {
   return server.use(handlerOf(app) as connect.ErrorHandleFunction)
 }
 
-/** What Express, and what is built on it, uses one after another. */
+/** The middleware of an app for Express, and for frameworks that are built on it. */
 export function expressMounts(app: App) {
   const { recording, mounts, lists } = mountsOf<RequestHandler>(['express', forExpress], app, {
     recordRequests: ['address', 'route'],
@@ -271,7 +271,7 @@ export function expressMounts(app: App) {
   return { mounts: [...(recording ? [recording] : []), own, ...mounts], lists }
 }
 
-/** Express, with middleware of its own before everything else. */
+/** Express, with further middleware before everything else. */
 export const expressAfter =
   (...before: readonly RequestHandler[]): Framework =>
   (app) => {
@@ -340,7 +340,7 @@ function answerOnFastify(reply: FastifyReply, { status, type, body }: Answer): F
 const callOnFastify = (request: FastifyRequest, reply: FastifyReply): Call =>
   callOf([request.raw, reply.raw], request.params as Call['params'], request)
 
-/** Registers the mounts of an app on Fastify, or on what is built on it. */
+/** Registers the mounts of an app on Fastify, or on a framework that is built on it. */
 export async function registerOn(
   server: Pick<FastifyInstance, 'register' | 'addHook' | 'get'>,
   app: App,
@@ -426,7 +426,7 @@ const callOnFetch = (
 /** The path of the URL, and the method, as the router of `node:http` reads them. */
 const targetOf = ({ method, url }: Request) => ({ method, url: new URL(url).pathname })
 
-/** True for what takes a handler in `daybook/fetch`; the others are mounts. */
+/** True for a layer of `daybook/fetch` that takes a handler. All other layers are mounts. */
 const isWrapping = (layer: Layer): boolean =>
   typeof layer !== 'function' && layer[0] === 'basicAuth'
 
@@ -496,7 +496,7 @@ const onHono: Framework = (app) => {
   server.onError((error) => {
     app.onError?.(error)
     if (app.answerTo) return toResponse(app.answerTo(error))
-    // As Hono does without `onError`.
+    // Hono does the same without `onError`.
     const { getResponse } = error as { getResponse?: () => Response }
     return getResponse?.call(error) ?? new Response('it failed', { status: 500 })
   })
@@ -550,7 +550,7 @@ export const frameworks: Readonly<Record<string, Framework>> = {
   h3: onH3,
 }
 
-/** What the entry points pass to functions of the host. */
+/** The object that the entry points pass to functions of the host. */
 interface HostContext {
   readonly headers?: object
   readonly req?: { readonly raw: Request }

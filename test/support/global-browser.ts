@@ -11,12 +11,12 @@ declare module 'vitest' {
   }
 }
 
-/** One browser for all test files, started when the first test asks for it. */
+/** One browser for all test files. It is started when the first test needs it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let browser: Promise<BrowserServer> | undefined
   const server = http.createServer((_request, response) => {
     browser ??= startBrowser()
-    // A worker that was busy for seconds would reuse a connection that was closed meanwhile.
+    // A worker that was busy for seconds would otherwise reuse a closed connection.
     response.setHeader('connection', 'close')
     browser.then(
       (started) => response.end(started.wsEndpoint()),

@@ -16,10 +16,13 @@ declare module 'vitest' {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const COMPILED = ['src', 'adapters', 'examples', 'test']
 
-/** Files that tests run as processes. What they load is in few files, because loading a module takes a millisecond. */
+/**
+ * Files that tests run as processes. Their imports are bundled into few files, because loading a module takes a
+ * millisecond.
+ */
 const PROCESSES =
   /^adapters\/cli\/main\.ts$|^examples\/workflow-service\/main\.ts$|^test\/.*-child\.ts$|^test\/campaigns\/(?:archives\/archiving|exports\/child|deliveries\/(?:deliverer|receiver|writers))\.ts$/
-/** Files that run in threads. Each is one file with all that it loads. */
+/** Files that run in threads. Each becomes one file with all of its imports. */
 const THREADS =
   /^adapters\/sqlite\/(?:checking|index\/sealing|write\/writer)-thread\.ts$|^test\/.*-thread\.ts$/
 
@@ -51,7 +54,7 @@ function manifest(): string {
 
 const ADDRESS = 'import.meta.url'
 
-/** Lets code that is moved to another file keep the address of the compiled file it comes from. */
+/** Lets moved code keep the address of its compiled file. */
 const keepAddresses = (folder: string, files: readonly string[]): Plugin => ({
   name: 'keep-addresses',
   setup({ onLoad }) {
@@ -79,7 +82,7 @@ const keepAddresses = (folder: string, files: readonly string[]): Plugin => ({
 export async function compileSources(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const cache = path.join(root, 'node_modules/.cache/daybook')
   fs.mkdirSync(cache, { recursive: true })
-  // Inside node_modules, so that dependencies are found; each run has its own folder.
+  // Inside node_modules, so that dependencies are found. Each run has a separate folder.
   const folder = fs.mkdtempSync(path.join(cache, 'compiled-'))
   const files = sources()
   const options: BuildOptions = {
@@ -109,15 +112,15 @@ export async function compileSources(): Promise<{ folder: string; remove: () => 
   fs.writeFileSync(path.join(folder, 'package.json'), manifest())
   // The built page is looked up beside package.json.
   fs.symlinkSync(path.join(root, 'dist'), path.join(folder, 'dist'), 'junction')
-  // For compiled-threads.js.
+  // compiled-threads.js reads this variable.
   process.env['DAYBOOK_COMPILED_FOLDER'] = folder
   const remove = () => fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 3 })
   return { folder, remove }
 }
 
 /**
- * Compiles the sources once for tests (see compiled-sources.ts), and for all processes and threads that they start:
- * loading JavaScript takes a third of the time of compiling at start.
+ * Compiles the sources once for tests (see compiled-sources.ts), and for all processes and threads that they start.
+ * Loading JavaScript takes a third of the time of compiling at start.
  */
 export default async function setup(
   project: Pick<TestProject, 'provide'>,

@@ -11,14 +11,14 @@ const folder = fileURLToPath(new URL('../../dist/page', import.meta.url))
 /** Writes the file atomically, because other runs may read or write it. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await fs.mkdir(path.dirname(file), { recursive: true })
-  // In another folder, so that the temporary file is never packed.
+  // The temporary file is in another folder, so that it is never packed.
   const beside = path.join(cache, randomUUID())
   await fs.mkdir(cache, { recursive: true })
   await fs.writeFile(beside, content)
   await fs.rename(beside, file)
 }
 
-/** Builds the page for production: the environment of the tests would build another one. */
+/** Builds the page for production. In the environment of the tests, the build would differ. */
 async function buildPage(): ReturnType<typeof build> {
   const { NODE_ENV } = process.env
   process.env['NODE_ENV'] = 'production'

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** One server for all test files; each creates its own databases. */
+/** One server for all test files. Each file creates its own databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startPostgres()
   project.provide('postgresUrl', url)

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { MEMORY_FOLDER, TEMP_FOLDER } from './temp.js'
 
-/** Many times of what all tests need at once. */
+/** Many times the space that all tests need at once. */
 const MIN_FREE_BYTES = 4 * 2 ** 30
 
 const NAME = /^daybook-tests-(\d+)-/
@@ -19,7 +19,7 @@ function isRunning(pid: number): boolean {
 const remove = (folder: string): void =>
   fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 
-/** Frees the memory that runs have left which were killed. */
+/** Frees the memory of killed runs. */
 function removeAbandoned(): void {
   for (const name of fs.readdirSync(MEMORY_FOLDER)) {
     const pid = NAME.exec(name)?.[1]
@@ -28,8 +28,8 @@ function removeAbandoned(): void {
 }
 
 /**
- * Lets tests keep their files in memory where there is enough of it (Linux): they write much, and remove it within
- * seconds. DAYBOOK_TEST_TEMP names another folder.
+ * Lets tests keep their files in memory if there is enough memory (Linux), because they write much and remove it
+ * within seconds. DAYBOOK_TEST_TEMP names another folder.
  */
 export default function setup(): (() => void) | undefined {
   if (process.env[TEMP_FOLDER] !== undefined || !fs.existsSync(MEMORY_FOLDER)) return undefined

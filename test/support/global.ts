@@ -6,7 +6,7 @@ import postgres from './global-postgres.js'
 
 type Stop = () => Promise<void>
 
-/** Sets up what all test files share, concurrently. */
+/** Sets up the resources that all test files share, concurrently. */
 export default async function setup(project: TestProject): Promise<Stop> {
   const started = await Promise.allSettled<Stop | void>([
     browser(project),

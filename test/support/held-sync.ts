@@ -4,7 +4,7 @@ import type { SyncFile } from '../../adapters/sqlite/connection/wal-sync.js'
 
 type Done = Parameters<SyncFile>[1]
 
-/** A disk of a store that the test controls; give `syncFile` to `createSqliteStore`. */
+/** A disk of a store that the test controls. Pass `syncFile` to `createSqliteStore`. */
 export interface HeldSync {
   readonly syncFile: SyncFile
   /** Syncs that begin from now on do not end. */
@@ -13,7 +13,7 @@ export interface HeldSync {
   untilHeld(): Promise<void>
   /** Ends the held syncs, and holds no more. */
   release(): void
-  /** Lets the held syncs fail, or the next one, as the disk reports a failure once. */
+  /** Lets the held syncs fail, or else the next one. The disk reports a failure once. */
   fail(): void
   /** The number of syncs that have begun. */
   count(): number

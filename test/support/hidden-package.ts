@@ -1,6 +1,6 @@
 import Module from 'node:module'
 
-/** Makes a package look as if it were not installed, and returns what ends that. */
+/** Makes a package look as if it were not installed. Returns a function that ends this. */
 export function hidePackage(hidden: string): () => void {
   const { _resolveFilename } = Module as unknown as {
     _resolveFilename: (name: string, ...rest: unknown[]) => string

@@ -17,7 +17,7 @@ import {
 export type Attributes = Readonly<Record<string, unknown>>
 export type Resource = ListDocument['data'][number]
 
-/** Encodes the characters that a query string cannot contain; brackets stay as they are. */
+/** Encodes the characters that a query string cannot contain. Brackets stay unchanged. */
 export const spaced = (query: string): string => query.replaceAll(' ', '%20')
 
 /** A client of one server. */
@@ -70,7 +70,7 @@ export function clientOf(url: () => string): Client {
   }
 }
 
-/** The time of an event as filters take it; without one, a time before all events. */
+/** The time of an event in the format of filters. Without an event, a time before all events. */
 export const timeOf = (event: Resource | undefined): string =>
   event ? String(event.attributes['created_at']) : '2000-01-01'
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { postgresDatabase, type TestDatabase } from './database.js'
 
-/** Legal settings of a role that change what is printed, compared, locked, waited for and acknowledged. */
+/** Legal settings of a role that change printing, comparing, locks, waits and acknowledgements. */
 const SETTINGS: Readonly<Record<string, string>> = {
   array_nulls: 'off',
   backslash_quote: 'on',
@@ -31,11 +31,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   xmloption: 'document',
 }
 
-/** A database in which `lower('I')` is not `i`, with functions that may be taken for those of Postgres, and a role with such settings. */
+/**
+ * A database in which `lower('I')` is not `i`, with functions named like those of Postgres, and a role with
+ * such settings.
+ */
 export interface HostileDatabase extends Pick<TestDatabase, 'remove'> {
-  /** For an administrator without these settings. */
+  /** URL for an administrator without these settings. */
   readonly adminUrl: string
-  /** For the role. */
+  /** URL for the role. */
   readonly url: string
 }
 

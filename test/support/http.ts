@@ -21,7 +21,7 @@ export interface RawResponse {
   readonly headers: http.IncomingHttpHeaders
   /** Raw header names and values. */
   readonly rawHeaders: readonly string[]
-  /** The body as text; only valid if it is not compressed. */
+  /** The body as text. Only valid for an uncompressed body. */
   readonly body: string
   readonly bytes: Uint8Array
 }
@@ -48,15 +48,15 @@ const basic = (user: string): string =>
 const checks = new Map<string, AnswerCheck>()
 
 /**
- * From now on every answer that is sent for with {@link send} from the endpoints mounted there has
- * to be one that their OpenAPI document declares, and JSON:API; else `send` rejects. Gives back what
- * ends it, for when the address may become another server's.
+ * From now on every answer that is sent for with {@link send} from the endpoints mounted there has to be one that
+ * their OpenAPI document declares, and JSON:API; else `send` rejects. Returns a function that ends the check, because
+ * another server may get the address later.
  */
 export function checkAnswers(url: string, audit: AuditLog, mount = '/api/events'): () => void {
   return checkAnswersBy(url, answerCheck(audit, mount))
 }
 
-/** Like {@link checkAnswers}, for a check of one's own. */
+/** Like {@link checkAnswers}, with the given check. */
 export function checkAnswersBy(url: string, check: AnswerCheck): () => void {
   checks.set(url, check)
   return () => void checks.delete(url)

@@ -9,7 +9,7 @@ export interface Module {
   readonly local: readonly string[]
   /** The part of `local` whose code is loaded at run time. */
   readonly loaded: readonly string[]
-  /** Packages whose code is loaded at run time, Node's own included. */
+  /** Packages whose code is loaded at run time, including Node's modules. */
   readonly packages: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const isNode = (value: unknown): value is Node =>
 const literal = (value: unknown): string | undefined =>
   isNode(value) && typeof value['value'] === 'string' ? value['value'] : undefined
 
-/** Nodes that name another module, and where they name it. */
+/** Nodes that name another module, with the place of the name. */
 const SOURCES: Readonly<Record<string, (node: Node) => { source: unknown; isType: boolean }>> = {
   ImportDeclaration: (node) => ({ source: node['source'], isType: isTypeOnly(node) }),
   ExportNamedDeclaration: (node) => ({ source: node['source'], isType: isTypeOnly(node) }),
@@ -82,7 +82,7 @@ export function readModules(root: string, folders: readonly string[]): readonly 
   )
 }
 
-/** Which places may import which: a folder, with its files but not its subfolders, or a single file. */
+/** Rules for imports. A place is a folder, with its files but not its subfolders, or a single file. */
 export type Floors = ReadonlyMap<string, readonly string[]>
 
 interface Floor {
@@ -90,14 +90,14 @@ interface Floor {
   readonly imports: readonly string[]
 }
 
-/** Reads a JSON list of places, from the top floor to the ground, and what each may import. */
+/** Reads a JSON list of places, from the top floor to the ground, with the allowed imports of each. */
 export const readFloors = (json: string): Floors =>
   new Map((JSON.parse(json) as Floor[]).map(({ folder, imports }) => [folder, imports]))
 
 const placeOf = (floors: Floors, file: string): string =>
   floors.has(file) ? file : path.dirname(file)
 
-/** The breaches of the floors, one line each; empty if there are none. */
+/** The breaches of the floors, one in each line; empty if there are none. */
 export function floorBreaches(modules: readonly Module[], floors: Floors): readonly string[] {
   const order = [...floors.keys()]
   const used = new Set<string>()

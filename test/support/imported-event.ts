@@ -5,7 +5,7 @@ import { formatTimestamp, type Microseconds, parseTimestamp } from '../../src/ev
 const FIRST = parseTimestamp('2025-05-01T10:00:00.000001Z')!
 let imports = 0
 
-/** An event of the type `old`, as it is given to `importEvents` of a log. */
+/** An event of the type `old` for `importEvents` of a log. */
 export const eventAt = (time: Microseconds, own: Partial<AuditEvent> = {}): AuditEvent => ({
   id: randomUUID(),
   created_at: formatTimestamp(time),
@@ -17,7 +17,7 @@ export const eventAt = (time: Microseconds, own: Partial<AuditEvent> = {}): Audi
   ...own,
 })
 
-/** An event of the type `old`, as a store imports it. Each call makes the next one. */
+/** An event of the type `old` for an import. Each call creates the next event. */
 export function oldEvent(): ImportedEvent {
   const time = FIRST + ++imports
   return { event: eventAt(time), time, json: '{}' }

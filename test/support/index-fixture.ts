@@ -12,11 +12,11 @@ import type { IndexTruth } from './index-truth.js'
 import { expectPart, timeOf } from './part-truth.js'
 import { type SlowWork, slowWork } from './slow-work.js'
 
-/** How a store's index is built and read by tests. */
+/** Functions with which tests build and read the index of a store. */
 export interface IndexHarness {
-  /** Opens a store without events, which does not build its index itself. */
+  /** Opens a store without events that does not build its index itself. */
   open(): Promise<EventStore>
-  /** Removes what `open` made, after the store was closed. */
+  /** Removes the files or tables of `open`, after the store was closed. */
   remove(): Promise<void>
   builder(steps: StepRunner, tuning: SealingTuning): Builder
   truth(): Promise<IndexTruth>
@@ -37,7 +37,7 @@ export const TUNING: SealingTuning = { segmentSize: 8, fanOut: 3 }
 /** A time long before all events that tests record. */
 export const OLD = 1_600_000_000_000_000
 
-/** Steps that run one after another, also those that are only started. */
+/** Runs steps one after another, even steps that were only started. */
 function testSteps(before: () => Promise<void>): StepRunner {
   let started: Promise<unknown> = Promise.resolve()
   const next = async (): Promise<void> => {
@@ -68,7 +68,7 @@ export interface IndexFixture extends Omit<IndexHarness, 'open' | 'remove' | 'bu
   /** Closes the log and opens an empty one. */
   reopen(): Promise<void>
   builder(tuning?: SealingTuning): Builder
-  /** Repeats the work until there is no more, and returns how often there was. */
+  /** Repeats the work until there is no more. Returns the number of repetitions. */
   repeat(work: Work, tuning?: SealingTuning): Promise<number>
   seal(): Promise<number>
   merge(): Promise<number>

@@ -10,7 +10,7 @@ export interface IndexTruth {
   readonly unsealed: number
   /** Times of sealed events that no visible segment finds by their type. */
   readonly missing: readonly number[]
-  /** What is wrong with the tables. */
+  /** Faults of the tables. */
   readonly damage: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface TruthRow {
 
 const keyOf = (time: number, type: string): string => `${time} ${type}`
 
-/** Compares the events with what the visible segments find. */
+/** Compares the events with the events that the visible segments find. */
 export function compareEvents(
   parts: readonly IndexPart[],
   rows: readonly TruthRow[],

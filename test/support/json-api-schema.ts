@@ -17,7 +17,7 @@ const object = (properties: object, more: object = {}) => ({
   ...more,
 })
 
-/** A URI reference but for square brackets; who compiles the schema brings the format. */
+/** A URI reference that may contain square brackets. The caller defines the format when compiling the schema. */
 export const LINK_FORMAT = 'link'
 
 const reference = { type: 'string', format: LINK_FORMAT } as const
@@ -92,7 +92,7 @@ const primary = {
   anyOf: [{ type: 'null' }, resource, { type: 'array', items: resource }],
 }
 
-/** Of the documents of answers. */
+/** The schema of the documents of responses. */
 export const jsonApiSchema = {
   anyOf: [
     object(

@@ -18,7 +18,7 @@ interface SearchResponse {
 
 const BASE = 'dc=example,dc=org'
 
-/** A real LDAP server on a free port, or on the given one, with these entries below `dc=example,dc=org`. */
+/** Starts an LDAP server on `port` or a free one, with these entries below `dc=example,dc=org`. */
 export async function startLdapServer(
   entries: () => readonly LdapEntry[],
   port = 0,

@@ -8,7 +8,7 @@ export interface LeapingTime {
   stop(): void
 }
 
-/** Each test of the file begins and ends at the real time. Call it before other hooks are set. */
+/** Each test of the file begins and ends at the real time. Must be called before other hooks are set. */
 export function useLeapingTime(): LeapingTime {
   let ahead = 0
   let now = (): number => 0

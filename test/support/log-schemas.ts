@@ -3,17 +3,17 @@ import type { EventStore } from 'daybook'
 import pg from 'pg'
 
 /**
- * Schemas for the logs of one test at a time. A schema is emptied after a test and used again, which costs
- * a tenth of creating one.
+ * Schemas for the logs of one test at a time. A schema is emptied after a test and reused, which costs a tenth of
+ * creating one.
  */
 export interface LogSchemas {
-  /** The name of a schema that does not exist, or that holds a log as new. */
+  /** The name of a schema that does not exist, or that contains an unused log. */
   take(): string
-  /** To be called once the schema holds a log, before anything is written to it. */
+  /** Must be called once the schema contains a log, before anything is written to it. */
   noteNew(schema: string): Promise<void>
   /** Opens a store, without events, on a schema of `take`, and notes that it is new. */
   open(openStore: (schema: string) => EventStore): Promise<{ schema: string; store: EventStore }>
-  /** Empties the schema for the next `take`, or drops it. Its stores must be closed. */
+  /** Empties the schema for the next `take`, or drops it. The stores on it must be closed. */
   giveBack(schema: string): Promise<void>
   drop(schema: string): Promise<void>
   /** Drops the schemas that were given back. */
@@ -21,9 +21,9 @@ export interface LogSchemas {
 }
 
 /*
- * Empties a schema. Tables that were added, which are partitions, are dropped. A table whose file has a
- * length was written to and is truncated, which gives it and its indexes new files. `index_state` always
- * is, as stores recognize the log by its file; it gets its first row again.
+ * Empties a schema. Added tables, which are partitions, are dropped. A table whose file is not empty was used and is
+ * truncated, which gives it and its indexes new files. `index_state` is always truncated, because stores recognize
+ * the log by its file; then its first row is restored.
  */
 const EMPTY = `
   CREATE FUNCTION pg_temp.empty(_schema regnamespace, _tables text[], _index_state json) RETURNS void
@@ -55,9 +55,9 @@ const EMPTY = `
   $$`
 
 /*
- * What distinguishes a used schema from a new one: its relations, the numbers of their columns, the lengths of
- * their files, what ANALYZE and VACUUM have noted, the values of sequences, and the rows of the only tables
- * that begin with rows.
+ * The differences between a used schema and a new one: its relations, the numbers of their columns, the lengths of
+ * their files, the notes of ANALYZE and VACUUM, the values of sequences, and the rows of those tables that begin with
+ * rows.
  */
 const STATE = `
   CREATE FUNCTION pg_temp.state(_schema regnamespace) RETURNS text
@@ -93,11 +93,10 @@ const MAX_LOOKS = 20
 const LOOK_MS = 5
 
 /**
- * Schemas in one database. A store that opens its own connections must do so with the schema's name as
- * `application_name`.
+ * Schemas in one database. A store that opens its own connections must use the schema's name as `application_name`.
  *
- * A schema is used again only if no session of its stores is left that might still write, and if its
- * state is then the same as when it was new. Otherwise it is dropped.
+ * A schema is reused only if no session of its stores might still write, and if its state then equals that of a new
+ * one. Otherwise it is dropped.
  */
 export async function openLogSchemas(url: string, prefix: string): Promise<LogSchemas> {
   const client = new pg.Client({ connectionString: url })

@@ -2,15 +2,15 @@ import fs from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Files that are slow for their size: they start processes, servers or the whole demo, run the cases of another
- * file or rounds of a campaign, or compare the numbers of the page.
+ * Files that are slow for their size, because they start processes, servers or the whole demo, run the cases of
+ * another file or rounds of a campaign, or compare the numbers of the page.
  */
 const LONG =
   /\b(?:runScript|useProcesses|startOwnPostgres|createWorld|openSealedStores|describeStore|describeSealer|compareNumbers)\b|\/campaigns\//
 
 /**
- * Starts the slow files first, so that none runs alone at the end. Vitest sorts by the durations of an
- * earlier run, and without any, as on a fresh machine, by size.
+ * Starts the slow files first, so that no slow file runs alone at the end. Vitest sorts by the durations of an
+ * earlier run, or by size if there is none, as on a fresh machine.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

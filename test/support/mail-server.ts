@@ -4,13 +4,13 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export interface ReceivedMail {
   readonly sender: string
   readonly recipients: readonly string[]
-  /** Header and body as they were sent. */
+  /** The header and the body as they were sent. */
   readonly source: string
 }
 
 export interface MailServer {
   readonly port: number
-  /** The mails that were accepted, and those whose connection was lost after their text. */
+  /** The accepted mails, and the mails whose connection was lost after the text. */
   readonly mails: ReceivedMail[]
   close(): Promise<void>
 }
@@ -19,7 +19,10 @@ export interface MailServerOptions extends Pick<
   SMTPServerOptions,
   'onMailFrom' | 'onRcptTo' | 'size'
 > {
-  /** Called for the text of each mail; returns an error that refuses it, or `drop` to close the connection without a response. */
+  /**
+   * Called for the text of each mail. Returns an error that refuses it, or `drop` to close the connection without a
+   * response.
+   */
   readonly answer?: (mail: ReceivedMail) => SmtpError | 'drop' | undefined
 }
 

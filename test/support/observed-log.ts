@@ -43,7 +43,7 @@ export const faultOptions = {
   failurePolicy: { levels: { queue: 'queue', drop: 'drop' } },
 } as const
 
-/** A log under observation: what it reports, and what its callers receive. */
+/** A log under observation, with its reports, and the results of its callers. */
 export interface Observed {
   readonly audit: AuditLog<typeof faultTypes>
   readonly maxWaiting: number

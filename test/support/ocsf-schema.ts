@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 
 /*
- * A check of OCSF events against a part of the schema: classes, required attributes, enumerations, constraints, profiles,
- * types and nested objects. An attribute or an object that the fixture lacks is a fault.
+ * A check of OCSF events against a part of the schema: classes, required attributes, enumerations, constraints,
+ * profiles, types and nested objects. Unknown attributes and objects are faults.
  */
 
 export interface OcsfFixtureAttribute {
   readonly required?: boolean
-  /** The profile that brings the attribute; null if it is part of the definition though a profile has it too. */
+  /** The profile that adds the attribute. Null if the definition itself has the attribute. */
   readonly profile?: string | null
   readonly enum?: readonly string[]
   readonly deprecated?: boolean
@@ -38,7 +38,7 @@ export const ocsfFixture = JSON.parse(
 
 type Definitions = Readonly<Record<string, OcsfFixtureDefinition>>
 
-/** The definition and those that it extends, the most general first. */
+/** The definition and all that it extends, the most general first. */
 function lineOf(name: string | undefined, all: Definitions): OcsfFixtureDefinition[] {
   const definition = name === undefined ? undefined : all[name]
   return definition ? [...lineOf(definition.extends, all), definition] : []
@@ -74,7 +74,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Fields =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** What is wrong with the event; empty if it is valid. */
+/** The faults of the event; empty if it is valid. */
 export function ocsfFaults(event: Fields): string[] {
   const { class_uid, category_uid, activity_id, type_uid, metadata } = event
   const name = classesByUid.get(class_uid as number)
@@ -88,7 +88,7 @@ export function ocsfFaults(event: Fields): string[] {
 
 /** The classification differs by class and is checked as a whole. */
 const CLASSIFICATION = new Set(['class_uid', 'category_uid', 'type_uid'])
-/** Its attributes are free. */
+/** Any attributes are allowed. */
 const FREE = 'object'
 
 function objectFaults(

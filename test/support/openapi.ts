@@ -27,7 +27,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Reference>>
 }
 
-/** The parts of an OpenAPI document that are used here. */
+/** The parts of an OpenAPI document that the tests use. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
@@ -67,7 +67,7 @@ export function strictAjv(options: Pick<Options, 'validateSchema'> = {}): Ajv202
 const ajv = strictAjv()
 const isJsonApi = ajv.compile(jsonApiSchema)
 
-/** The ids of the components that a compiler has: components are compiled once for all schemas of a document. */
+/** The ids of the components in a compiler. Components are compiled once for all schemas of a document. */
 const componentIds = new WeakMap<Ajv2020, Map<object, string>>()
 
 function idIn(compiler: Ajv2020, components: object): string {
@@ -199,14 +199,14 @@ export const describeSubscriptions = (path: string): OpenApiDocument =>
 
 const checks = new Map<string, AnswerCheck>()
 
-/** The check with this key, which is created once: compiling its schemas takes long. */
+/** The check with this key. It is created only once, because compiling its schemas takes long. */
 function sharedCheck(key: string, create: () => AnswerCheck): AnswerCheck {
   const check = checks.get(key) ?? create()
   checks.set(key, check)
   return check
 }
 
-/** The check of responses of these endpoints. */
+/** The check of responses of the endpoints that manage subscriptions and channels. */
 export const managementCheck = (path: string): AnswerCheck =>
   sharedCheck(`subscriptions ${path}`, () =>
     checkBy(describeSubscriptions(path), `${path}/subscriptions`, `${path}/notification_channels`),
@@ -216,11 +216,11 @@ export const managementCheck = (path: string): AnswerCheck =>
 export const describeViews = (path: string): OpenApiDocument =>
   JSON.parse(viewsDocument(path)) as OpenApiDocument
 
-/** The check of responses of these endpoints. */
+/** The check of responses of the endpoints of views. */
 export const viewsCheck = (path: string): AnswerCheck =>
   sharedCheck(`views ${path}`, () => checkBy(describeViews(path), path))
 
-/** The check of responses for a mount; one for all logs, as event types do not affect responses. */
+/** The check of responses for a mount, shared by all logs, because event types do not affect responses. */
 export const answerCheck = (audit: EndpointAudit, mount: string): AnswerCheck =>
   sharedCheck(`events ${mount}`, () => checkBy(describeEndpoints(audit, mount), mount))
 
@@ -231,7 +231,7 @@ export function* objectsIn(value: unknown): Generator<Readonly<Record<string, un
   for (const member of Object.values(value)) yield* objectsIn(member)
 }
 
-/** Compiles each schema of the document in strict mode; returns their number. Throws for one that is not valid. */
+/** Compiles each schema of the document in strict mode. Returns their number. Throws for an invalid schema. */
 export function compileAll(document: OpenApiDocument): number {
   const schemas = [...objectsIn(document)].flatMap(({ schema }) => (schema ? [schema] : []))
   const all = [...schemas, ...Object.values(document.components.schemas)] as object[]
@@ -245,13 +245,13 @@ export function compileAll(document: OpenApiDocument): number {
   return all.length
 }
 
-/** The components that the document refers to, and those that it has. */
+/** The components to which the document refers, and the components that it contains. */
 export function componentsOf(document: OpenApiDocument): {
   readonly referred: ReadonlySet<unknown>
   readonly defined: ReadonlySet<unknown>
 } {
   const referred = new Set([...objectsIn(document)].flatMap(({ $ref }) => ($ref ? [$ref] : [])))
-  // No path refers to the response to unsupported methods.
+  // This response is for unsupported methods, so no path refers to it.
   referred.add('#/components/responses/Problem405')
   const defined = (['schemas', 'parameters', 'responses'] as const).flatMap((kind) =>
     Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),

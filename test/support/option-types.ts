@@ -19,14 +19,14 @@ const nodesIn = (value: unknown): readonly Node[] => {
 const nameOf = (value: unknown): string =>
   isNode(value) && typeof value['name'] === 'string' ? value['name'] : ''
 
-/** The names of types that an annotation refers to; `{}` for one that is written in place. */
+/** The names of types in an annotation; `{}` for an inline type. */
 const typesIn = (annotation: unknown): readonly string[] =>
   nodesIn(annotation).flatMap((node) => {
     if (node.type === 'TSTypeReference') return [nameOf(node['typeName'])]
     return node.type === 'TSTypeLiteral' ? ['{}'] : []
   })
 
-/** The types of the parameters that take options, by name or by being taken apart. */
+/** The types of parameters that are options, recognized by name or by destructuring. */
 const ofParameters = (parameters: unknown): readonly string[] =>
   nodesIn(parameters).flatMap((node) => {
     const given = node.type === 'AssignmentPattern' ? (node['left'] as Node) : node
@@ -157,8 +157,8 @@ function ofDeclaration(declared: Declared): readonly string[] {
 const HELPERS = /^(?:Pick|Omit|Partial|Readonly|Record|Iterable|readonly)$/
 
 /**
- * The types of options of an entry point, with where they were found: those that its functions, and the methods of its classes
- * and interfaces, take, and those that it exports with a name that says so.
+ * The types of options of an entry point, with their places: options of its functions and of the methods of its
+ * classes and interfaces, and exported types whose names look like options.
  */
 export function optionTypesOf(entry: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()

@@ -11,7 +11,7 @@ export async function holdOrderLock(pool: pg.Pool, schema: string): Promise<() =
   }
 }
 
-/** The server processes that wait for that lock. */
+/** The server processes that wait for the order lock. */
 export async function waitingForOrder(pool: pg.Pool, schema: string): Promise<readonly number[]> {
   const { rows } = await pool.query<{ pid: number }>(
     `SELECT pid FROM pg_locks WHERE NOT granted AND relation = $1::regclass`,

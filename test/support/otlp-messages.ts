@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 
-/* Reads OTLP in its JSON encoding as the protobuf messages that it stands for. */
+/* Reads OTLP in its JSON encoding as the corresponding protobuf messages. */
 
 const folder = fileURLToPath(new URL('../fixtures/opentelemetry/proto/', import.meta.url))
 const root = new protobuf.Root()
@@ -9,7 +9,7 @@ root.resolvePath = (_, target) => folder + target.replace(/^opentelemetry\/proto
 root.loadSync('opentelemetry/proto/collector/logs/v1/logs_service.proto')
 const Request = root.lookupType('opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest')
 
-/** OTLP writes these bytes as hexadecimal digits, where protobuf's JSON has base64. */
+/** OTLP writes these bytes as hexadecimal digits; the JSON of protobuf uses base64. */
 const HEX = new Set(['traceId', 'spanId'])
 
 type Json = Readonly<Record<string, unknown>>
@@ -24,12 +24,12 @@ function toProtobufJson(value: unknown, key = ''): unknown {
 }
 
 export interface DecodedRequest {
-  /** The JSON that the bytes stand for: what was written, if nothing was lost. */
+  /** The JSON of the bytes. It equals the original JSON if nothing was lost. */
   readonly json: Json
   readonly bytes: Uint8Array
 }
 
-/** Encodes the request to bytes and decodes these. Throws if it does not fit the messages. */
+/** Encodes the request to bytes, and decodes the bytes. Throws if the request does not fit the messages. */
 export function throughProtobuf(request: object): DecodedRequest {
   const message = Request.fromObject(toProtobufJson(request) as Json)
   const bytes = Request.encode(message).finish()
@@ -49,7 +49,7 @@ function withHexIds(value: unknown, key = ''): unknown {
 const isDefault = (name: string, value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) || (name === 'key' && value === '')
 
-/** An empty list is the same as none in protobuf, and so is an empty key. */
+/** In protobuf, an empty list equals a missing list, and an empty key equals a missing key. */
 export function withoutDefaults(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDefaults)
   if (value === null || typeof value !== 'object') return value
@@ -57,7 +57,7 @@ export function withoutDefaults(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutDefaults(member)]))
 }
 
-/** How many messages are within each other at most. */
+/** The greatest depth of nested messages. */
 export function messageDepth(bytes: Uint8Array): number {
   const depthOf = (type: protobuf.Type, message: Json): number =>
     1 +

@@ -10,7 +10,7 @@ export const targetOf = (server: OwnServer): ProxyTarget => ({
   port: portOf(server),
 })
 
-/** The rows of a query that runs on a connection of its own. */
+/** The rows of a query over a separate connection. */
 export async function ask(server: OwnServer, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()

@@ -8,8 +8,8 @@ import type { LaunchOptions } from 'playwright-core'
 import manifest from '../../package.json' with { type: 'json' }
 
 /*
- * @sparticuz/chromium contains the browser, its libraries and fonts: nothing is downloaded, and a
- * machine without any of them can run it. It is unpacked once for each version and user.
+ * @sparticuz/chromium contains the browser, its libraries and fonts. Nothing is downloaded, and the machine needs
+ * none of them. It is unpacked once for each version and user.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

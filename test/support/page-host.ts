@@ -26,9 +26,9 @@ export interface PageHostOptions {
   readonly page?: AuditPageOptions
   readonly feed?: AuditRoutesOptions
   readonly subscriptions?: SubscriptionsOptions
-  /** Without it, users cannot manage subscriptions. */
+  /** Endpoints for managing subscriptions; by default, users cannot manage any. */
   readonly management?: SubscriptionRoutesOptions
-  /** Without it, users cannot save views. */
+  /** Endpoints for views; by default, users cannot save any. */
   readonly views?: ViewRoutesOptions
   /** Middleware before feed and page, after authentication. */
   readonly inside?: readonly Middleware[]
@@ -45,7 +45,7 @@ export interface PageHost {
 /** The port of the last host of the worker. The browser has the files of its page, compiled. */
 let lastPort = 0
 
-/** Listens on the port, or on another one if it is taken. */
+/** Listens on the port, or on another port if it is taken. */
 async function listen(app: Koa, port: number): Promise<Server> {
   const server = app.listen(port, '127.0.0.1')
   try {

@@ -53,7 +53,10 @@ function namesOf(events: readonly AuditEvent[]): Map<string, Name> {
 
 export const timeOf = ({ created_at }: AuditEvent): number => parseTimestamp(created_at)!
 
-/** Like `expect(found, what).toEqual(expected)`, whose calls for many values took a tenth of the time of their tests. */
+/**
+ * Like `expect(found, what).toEqual(expected)`. Calls of that for many values took a tenth of the time of their
+ * tests.
+ */
 function expectEqual(found: unknown, expected: unknown, what?: string): void {
   if (!isDeepStrictEqual(found, expected)) expect(found, what).toEqual(expected)
 }

@@ -24,7 +24,7 @@ function findProgram(): string {
   )
 }
 
-/** Starts a PgBouncer of the system with a configuration of its own. */
+/** Starts the PgBouncer of the system with the given configuration. */
 export async function startPgBouncer(
   serverUrl: string,
   mode: PoolMode,
@@ -61,7 +61,7 @@ export async function startPgBouncer(
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  // It ends with this process.
+  // The pooler ends with this process.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   await new Promise<void>((resolve, reject) => {

@@ -10,13 +10,13 @@ const PAGE = 8192
 /** https://www.postgresql.org/docs/current/storage-page-layout.html */
 const HEADER = 24
 
-/** In KiB: a damaged row may let a backend allocate all memory. */
+/** Limit in KiB, because a damaged row may make a backend allocate all memory. */
 const MAX_MEMORY = 4 * 2 ** 20
 
-// So small that lists use the index.
+// A small number, so that lists use the index.
 const FIRST_PROBE = 32
 
-/** The files of the tables that have rows, of their TOAST tables, and of the indexes of both. */
+/** The files of the tables with rows, of their TOAST tables, and of the indexes of both. */
 const FILES = `
   SELECT coalesce('toast of ' || owner.relname, class.relname)
       || CASE WHEN index.indexrelid IS NOT NULL AND owner.relname IS NOT NULL THEN ', index' ELSE '' END AS name,
@@ -29,12 +29,12 @@ const FILES = `
     AND coalesce(owner.relnamespace, main.relnamespace) = 'daybook'::regnamespace
   ORDER BY 1`
 
-/** Tables whose rows have checksums, and where their long values are. */
+/** Tables whose rows have checksums, and the tables of their long values. */
 const CHECKED = /^(?:toast of )?(?:events_\d+|segment_chunks|segments)$/
-/** Tables whose visibility map is damaged as well. */
+/** Tables whose visibility map is damaged too. */
 const MAPPED = /^(?:events_\d+|segment_chunks)$/
 
-// After a crash, which a damaged page may cause, the server takes a moment to start again.
+// A damaged page may crash the server. It then takes a moment to start again.
 const PATIENCE_MS = 30_000
 const RETRY_MS = 100
 
@@ -62,8 +62,8 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
 }
 
 /**
- * Flips bits in the files of copies of a database, of which the server has read no page yet. `checksums` says
- * whether the server has checksums of its pages.
+ * Flips bits in the files of copies of a database. The server has read no page of a copy before. `checksums` is true
+ * if the server has checksums of its pages.
  */
 export async function postgresFlips(checksums: 'on' | 'off'): Promise<FlipTarget> {
   const flags = checksums === 'on' ? ['--data-checksums'] : ['--no-data-checksums']
@@ -87,7 +87,7 @@ export async function postgresFlips(checksums: 'on' | 'off'): Promise<FlipTarget
     server.url,
     `SELECT current_setting('data_directory') AS folder`,
   )
-  // Free space maps are left out: the server only takes them as a hint.
+  // Free space maps are left out, because the server uses them only as a hint.
   const files = new Map<string, string>()
   for (const { name, file } of await query<{ name: string; file: string }>(urlOf('base'), FILES)) {
     files.set(name, file)
@@ -111,7 +111,7 @@ export async function postgresFlips(checksums: 'on' | 'off'): Promise<FlipTarget
     fs.closeSync(handle)
   }
 
-  /** Drops the copy before. On a damaged page the server may loop without end, and is started anew then. */
+  /** Drops the previous copy. On a damaged page the server may loop forever. Then it is restarted. */
   const drop = async (): Promise<void> => {
     const sql = 'DROP DATABASE IF EXISTS copy WITH (FORCE)'
     try {
@@ -152,7 +152,10 @@ function pagesOf(
   return pages
 }
 
-/** The header, the line pointers, and what is behind the free space; of a visibility map, the bytes that are set. */
+/**
+ * The bytes in use: the header, the line pointers, and the bytes behind the free space; of a visibility map, the set
+ * bytes.
+ */
 function usedBytes(page: Buffer, isMap: boolean): readonly number[] {
   const header = offsets(0, HEADER)
   if (isMap) return [...header, ...offsets(HEADER, PAGE).filter((at) => page[at] !== 0)]

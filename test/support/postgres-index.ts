@@ -87,7 +87,7 @@ export async function loadSegment(
   ) as IndexPart
 }
 
-/** The key is of a number that is not negative. */
+/** The key belongs to a number that is not negative. */
 function doubleOf(key: Buffer): number {
   const bytes = Buffer.from(key)
   bytes[0]! &= 0x7f

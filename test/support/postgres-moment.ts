@@ -3,9 +3,9 @@ import { begin, type PostgresPoolClient } from '../../adapters/postgres/connecti
 import { createAsk } from '../../adapters/postgres/connection/connection.js'
 import type { Snapshot } from '../../adapters/postgres/log/snapshot.js'
 
-/** A snapshot as the store's reader takes it, which stays open until `end`. */
+/** A snapshot like that of the store's reader. It stays open until `end`. */
 export interface Moment extends Pick<Snapshot, 'ask' | 'checkTime'> {
-  /** The statements that it ran. */
+  /** The statements that were run. */
   readonly statements: readonly string[]
   end(): Promise<void>
 }

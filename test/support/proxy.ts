@@ -1,9 +1,9 @@
 import net from 'node:net'
 
-/** One of these texts is in the statement. */
+/** Texts; a statement must contain one of them. */
 type Texts = string | readonly string[]
 
-/** Of statements that append events: their text, or the name of one that the connection has prepared. */
+/** Matches statements that append events, by their text or by the name of a prepared statement. */
 export const APPEND: Texts = ['".append_', '_append\0']
 
 /** A TCP proxy in front of a server, which can lose the server's responses. */
@@ -12,8 +12,8 @@ export interface Proxy {
   /** Loses the next response to a statement that contains the text, and breaks that connection. */
   loseAnswerTo(text: Texts): void
   /**
-   * Does the same, or loses the statement itself on its way to the server; from then on nothing gets
-   * through, as after `refuse`. Resolves once that connection is broken.
+   * Loses the next response to such a statement, or the statement itself. Then nothing is transmitted, as after
+   * `refuse`. Resolves once that connection is broken.
    */
   breakAt(text: Texts, lost: 'answer' | 'statement'): Promise<void>
   /** The text of `loseAnswerTo` while no statement contained it. */
@@ -23,9 +23,9 @@ export interface Proxy {
   /** Refuses new connections and breaks the existing ones. */
   refuse(): void
   heal(): void
-  /** Breaks the existing connections; new ones lead to another server. */
+  /** Breaks the existing connections. New connections lead to another server. */
   moveTo(target: ProxyTarget): void
-  /** New connections lead to another server; the existing ones stay. */
+  /** New connections lead to another server. Existing connections stay. */
   redirect(target: ProxyTarget): void
   close(): Promise<void>
 }

@@ -65,7 +65,7 @@ export async function closeReceivers(): Promise<void> {
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()))
 }
 
-/** An event that differs from the others by its number, from 0 to 9. */
+/** An event with a number from 0 to 9, in which it differs from other events. */
 export const numberedEvent = (
   n: number,
   attributes: AuditEvent['attributes'] = {},

@@ -4,11 +4,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { postgresDatabase, type TestDatabase } from './database.js'
 
-/** One database for the tests of a file, and one schema for each test. */
+/** Gives the tests of a file one database, and each test a schema. */
 export interface Schemas {
   database(): TestDatabase
   schema(): string
-  /** The rows of a query in which `%` stands before a table of the schema. */
+  /** The rows of a query. `%` before the name of a table is replaced by the schema. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>
   openStore(options?: Partial<PostgresStoreOptions>): EventStore
 }

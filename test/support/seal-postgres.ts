@@ -1,7 +1,7 @@
 import { createPostgresStore } from '../../adapters/postgres/postgres-store.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
 
-/** Opens a store of its own, waits until the index is built, and closes it. */
+/** Opens a new store, waits until the index is built, and closes the store. */
 export async function sealPostgres(
   connectionString: string,
   schema: string,

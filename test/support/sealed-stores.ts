@@ -9,7 +9,7 @@ import { postgresDatabase, type TestDatabase } from './database.js'
 import { type LogSchemas, openLogSchemas } from './log-schemas.js'
 import { tempDir } from './temp.js'
 
-// Most events are in segments, of which the counts of Postgres are made up.
+// Most events are in segments. The counts of Postgres come from segments.
 const TUNING = { segmentSize: 16, fanOut: 3 }
 
 /** Imports the events into logs on all stores, calls `use`, and closes the logs. The first log is on the memory store. */
@@ -18,7 +18,7 @@ type WithStores = (
   use: (all: readonly AuditLog[]) => Promise<void>,
 ) => Promise<void>
 
-/** For one test file: prepares its database before the tests. The schemas of its logs begin with the prefix. */
+/** Prepares a database for one test file before its tests. The schemas of its logs begin with the prefix. */
 export function openSealedStores(prefix: string): WithStores {
   let database: TestDatabase
   let schemas: LogSchemas

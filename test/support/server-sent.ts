@@ -59,9 +59,9 @@ export interface EventStream {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   readonly sent: SentParser
-  /** Resolves when the condition holds for the received events; rejects if the stream ends first. */
+  /** Resolves when the condition is true for the received events. Rejects if the stream ends first. */
   until(holds: (sent: SentParser) => boolean): Promise<void>
-  /** The next `count` events after those already taken. */
+  /** Takes the next `count` events. */
   take(count: number): Promise<SentEvent[]>
   /** Resolves to how the stream ended: normally, or cut off. */
   readonly ended: Promise<'ended' | 'cut off'>

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * Shifts the clock of the server, for all sessions of the client's database: `shift` is an SQL expression of an interval. The functions of
- * a log find nothing but what is built in, so the built-in function is replaced.
+ * Shifts the clock of the server, for all sessions of the client's database: `shift` is an SQL expression of an
+ * interval. The functions of a log can call only built-in functions, so this replaces the built-in function.
  */
 export async function shiftClock(
   client: Pick<pg.ClientBase | pg.Pool, 'query'>,

@@ -2,7 +2,7 @@
 export interface SlowWork {
   /** Runs up to `steps` steps; resolves to true at the end. */
   advance(steps: number): Promise<boolean>
-  /** Runs until the condition holds after a step; resolves to true at the end. */
+  /** Runs until the condition is true after a step. Resolves to true at the end of the work. */
   advanceUntil(condition: () => Promise<boolean>): Promise<boolean>
   /** Runs to the end and returns the result. */
   finish(): Promise<boolean>

@@ -1,13 +1,13 @@
 /*
- * `npm run soak` runs tests for longer than the suite does: DAYBOOK_SOAK_SECONDS says how long each of them
- * goes on with further rounds.
+ * `npm run soak` runs tests for longer than the suite does. DAYBOOK_SOAK_SECONDS is the time in which each of them
+ * runs further rounds.
  */
 export const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 
-/** How often a test with random values is repeated: `usual` times in the suite, `long` times in a soak. */
+/** The number of repetitions of a test with random values: `usual` in the suite, `long` in a soak. */
 export const randomRuns = (usual: number, long: number): number => (SOAK_SECONDS > 0 ? long : usual)
 
-/** For the option `timeout` of a test that takes at most `ms` in the suite. */
+/** The option `timeout` of a test that takes at most `ms` in the suite. */
 export const soakTimeout = (ms: number): number => ms + SOAK_SECONDS * 2000
 
 /** Numbers rounds from 0: at least `count`, then more while `isIncomplete` returns true, and until a soak is over. */

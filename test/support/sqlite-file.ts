@@ -2,15 +2,15 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach } from 'vitest'
 import { tempDir } from './temp.js'
 
-/** A file that each test has anew. */
+/** A new file for each test. */
 export interface SqliteFile {
-  /** Closes it after the test, the last one first. */
+  /** Closes the objects after the test, in reverse order. */
   closing<Opened extends { close(): unknown }>(one: Opened): Opened
   readonly filename: string
   readonly folder: string
   /** The path of another file in the folder. */
   beside(name: string): string
-  /** Acts on the file with a handle that is closed afterwards. */
+  /** Runs a function on the file with a new handle, and closes the handle. */
   execute<Result>(act: (database: Database.Database) => Result): Result
 }
 

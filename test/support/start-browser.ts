@@ -20,7 +20,7 @@ const named = (): LaunchOptions | undefined => {
   return executablePath ? { executablePath } : undefined
 }
 
-/** Half of the CPU time of a page would go into processes, compilers and threads that a short test never needs. */
+/** Otherwise half of a page's CPU time would go to processes, compilers and threads that a short test never needs. */
 const ARGS = [
   '--disable-gpu',
   // Each context has one process for its pages.
@@ -30,8 +30,8 @@ const ARGS = [
 ]
 
 /**
- * Where there is enough memory, processes of the browser share it without files on the disk, which take a sixth of
- * the time of a page. Playwright prefers files because memory is often scarce in containers.
+ * On machines with enough memory, processes of the browser share memory instead of files, which would take a sixth of
+ * the time of a page. Playwright prefers files, because memory is often scarce in containers.
  */
 const ignoredArgs = (): string[] =>
   tempFolder().startsWith(MEMORY_FOLDER) ? ['--disable-dev-shm-usage'] : []

@@ -9,14 +9,14 @@ function isStopped(pid: number): boolean {
       const stat = fs.readFileSync(`${threads}/${thread}/stat`, 'utf8')
       return stat[stat.lastIndexOf(')') + 2]
     } catch {
-      // It has just ended.
+      // The process has just ended.
       return undefined
     }
   }
   return fs.readdirSync(threads).every((thread) => stateOf(thread) === 'T')
 }
 
-/** Stops a process with SIGSTOP; resolves once none of its threads runs (Linux). */
+/** Stops a process with SIGSTOP. Resolves once none of its threads runs (Linux). */
 export async function suspend(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP')
   while (!isStopped(pid)) await delay(1)

@@ -1,8 +1,8 @@
 import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
 
 /*
- * A day in the life of a workflow service, the same each time: for screenshots and for tests of the
- * audit page. Its latest events are a night of failures and the day after.
+ * One day of a workflow service, always the same, for screenshots and for tests of the audit page. The latest events
+ * are a night of failures and the day after.
  */
 
 interface StoryEvent {
@@ -30,7 +30,7 @@ const BACKTRACE = [
   ...Array.from({ length: 14 }, (_, n) => `/gems/worker-7.0.1/lib/loop.rb:${n + 5}:in 'tick'`),
 ]
 
-/** The progress output of a fetch; each line replaces the one before. */
+/** The progress output of a fetch. Each line replaces the previous one. */
 export const FETCH_LOG = [
   'Fetching git@git.acme.dev:platform/storefront-config',
   'Revision main, last known 4f1c9e2',
@@ -336,8 +336,8 @@ const settled = (ago: number): number =>
   [3600, DAY].some((age) => ago > age - 150 && ago <= age) ? ago - 150 : ago
 
 /**
- * The day before `end`, oldest first, about 2,200 events, as `importEvents` takes them. `end` is in
- * microseconds; the story's night is 11 h 50 min before it.
+ * The day before `end`, about 2,200 events for `importEvents`, oldest first. `end` is in microseconds; the night of
+ * the story is 11 h 50 min before it.
  */
 export function dayOfEvents(end: number): AuditEvent[] {
   const random = randomNumbers()

@@ -50,7 +50,7 @@ function secondsByFolder(timed: readonly TimedFile[]): string[] {
 }
 
 /**
- * Prints the seconds of each folder and its slow files, and at the end of the run one plain line for other tools:
+ * Prints the seconds of each folder and its slow files. At the end of the run, prints one plain line for other tools:
  * `12 passed, 0 failed, 1 skipped`.
  */
 export default class SummaryReporter implements Reporter {
@@ -66,7 +66,7 @@ export default class SummaryReporter implements Reporter {
       seconds: secondsOf(module),
     }))
     const { passed, failed, skipped } = counts
-    // After the summary of the default reporter.
+    // Printed after the summary of the default reporter.
     process.once('exit', () => {
       if (files.length > 1) console.log(secondsByFolder(files).join('\n'))
       console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)

@@ -8,7 +8,7 @@ export const TEMP_FOLDER = 'DAYBOOK_TEST_TEMP'
 /** A folder of Linux whose files are in memory. */
 export const MEMORY_FOLDER = '/dev/shm'
 
-/** The folder of temporary files and servers: by default that of the system. */
+/** The folder of temporary files and servers. By default, the folder of the system. */
 export const tempFolder = (): string => process.env[TEMP_FOLDER] ?? os.tmpdir()
 
 /** A new temporary directory, and a function that removes it. */

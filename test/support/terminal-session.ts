@@ -9,11 +9,13 @@ import { tempDir } from './temp.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const SESSION = /(?<=^```text\n)\$ daybook[^]*?(?=^```$)/gm
 
-/** The words of a command line; quotes hold words together. */
+/** The words of a command line. Quotes hold words together. */
 const wordsOf = (line: string): string[] =>
   Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!)
 
-/** The text that a terminal shows in the end: on a slow machine progress is drawn, and erased. Times differ from run to run. */
+/**
+ * The text that a terminal finally shows. On a slow machine progress is drawn, and erased. Times differ in each run.
+ */
 const steady = (text: string): string =>
   text
     .split('\n')
@@ -21,7 +23,7 @@ const steady = (text: string): string =>
     .join('\n')
     .replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '0.1 s')
 
-/** Runs the commands of a session one after another; their files are in the folder. */
+/** Runs the commands of a session one after another, with their files in the folder. */
 async function replay(session: string, dir: string): Promise<string> {
   const shown: string[] = []
   for (const [line] of session.matchAll(/^\$ daybook .*$/gm)) {
@@ -39,7 +41,10 @@ async function replay(session: string, dir: string): Promise<string> {
   return `${shown.filter((part) => part !== '').join('\n')}\n`
 }
 
-/** Returns the text with the output that each command of its sessions has now. Their folder has `examples/command-line/shop.ndjson`. */
+/**
+ * Returns the text with the current output of the commands of its sessions. Their folder has
+ * `examples/command-line/shop.ndjson`.
+ */
 export async function recordSession(text: string): Promise<string> {
   const temp = tempDir()
   try {

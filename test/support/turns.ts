@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 
 /**
- * How often the event loop turns while the call runs. Each reading of the clock advances it by 0.1 milliseconds, so that
- * time slices end after the same work on every machine.
+ * Counts the turns of the event loop while the call runs. Each reading of the clock advances it by 0.1 milliseconds,
+ * so that time slices end after the same work on every machine.
  */
 export async function turnsDuring(call: () => Promise<unknown>): Promise<number> {
   let time = performance.now()

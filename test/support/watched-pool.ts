@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Sends the statement. If `otherText` is given, sends that text without parameters instead. */
 export type SendStatement = (otherText?: string) => Promise<unknown>
 
-/** A pool that passes each statement of its connections to `act`, whose result is that of the query. */
+/** A pool that passes each statement of its connections to `act`. The result of `act` is the result of the query. */
 export function poolThrough(
   options: pg.PoolConfig,
   act: (text: string, send: SendStatement) => Promise<unknown>,

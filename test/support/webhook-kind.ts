@@ -4,7 +4,7 @@ import { webhook } from 'daybook/channels'
 const SECRET_BYTES = 24
 let made = 0
 
-/** Webhooks that users create, which may lead to this computer. */
+/** Webhooks of users that may lead to this computer. */
 export const webhookKind: ChannelKind = {
   read: ({ url }, present) => {
     const secret = `whsec_${Buffer.alloc(SECRET_BYTES, (made += 1)).toString('base64')}`

@@ -3,8 +3,8 @@ import path from 'node:path'
 import type { OcsfFixture, OcsfFixtureAttribute, OcsfFixtureDefinition } from './ocsf-schema.js'
 
 /*
- * Cuts the parts of the OCSF schema that the tests need, without its texts:
- * `npx tsx test/support/write-ocsf-fixture.ts <checkout of github.com/ocsf/ocsf-schema at a tag>`.
+ * Extracts the parts of the OCSF schema that the tests need, without its texts: `npx tsx
+ * test/support/write-ocsf-fixture.ts <checkout of github.com/ocsf/ocsf-schema at a tag>`.
  */
 const [, , checkout] = process.argv
 if (checkout === undefined) throw new Error('which folder has the checkout of ocsf-schema?')
@@ -33,7 +33,7 @@ interface Definition {
   readonly uid?: number
   readonly category?: string
   readonly constraints?: { readonly at_least_one?: readonly string[] }
-  /** With the member `$include`: files of profiles. */
+  /** Attributes. The member `$include` names files of profiles. */
   readonly attributes?: Readonly<Record<string, Attribute>>
 }
 
@@ -88,7 +88,7 @@ const keptClasses = withParents(CLASSES, events)
 const numbers = (values: Readonly<Record<string, unknown>> | undefined): string[] | undefined =>
   values && Object.keys(values)
 
-/** Attributes that some definition requires: another one may no longer require them. */
+/** Attributes that a definition requires. Another definition may no longer require them. */
 const required = new Set(
   [...keptClasses, ...keptObjects].flatMap((name) =>
     Object.entries((events.get(name) ?? objects.get(name))?.attributes ?? {}).flatMap(

@@ -19,7 +19,7 @@ interface Shot {
   /** The query string of the page. */
   readonly address?: string
   readonly prepare?: (page: Page) => Promise<void>
-  /** Whether the service has subscriptions. */
+  /** Set if the service has subscriptions. */
   readonly withSubscriptions?: true
 }
 

@@ -1,7 +1,4 @@
-/*
- * Never run: `tsc` compiles it. Each call under `@ts-expect-error` must not compile, every other one
- * must.
- */
+/* Compiled by `tsc`, never run. Only the calls under `@ts-expect-error` must not compile. */
 import {
   AuditLog,
   type EventStore,

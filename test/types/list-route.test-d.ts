@@ -1,6 +1,4 @@
-/*
- * Never run: `tsc` compiles it. Each line under `@ts-expect-error` must not compile, every other one must.
- */
+/* Compiled by `tsc`, never run. Only the lines under `@ts-expect-error` must not compile. */
 import { listRoute } from 'daybook/koa'
 import { postgresTable } from 'daybook/postgres'
 import type { Pool } from 'pg'

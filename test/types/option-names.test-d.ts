@@ -1,6 +1,4 @@
-/*
- * Never run: `tsc` compiles it. Each line under `@ts-expect-error` must not compile, every other one must.
- */
+/* Compiled by `tsc`, never run. Only the lines under `@ts-expect-error` must not compile. */
 import type { OptionNames } from '../../src/options.js'
 
 interface Given {

@@ -1,7 +1,4 @@
-/*
- * Never run: `tsc` compiles it. Each call under `@ts-expect-error` must not compile, every other one
- * must.
- */
+/* Compiled by `tsc`, never run. Only the calls under `@ts-expect-error` must not compile. */
 import {
   AuditLog,
   type AuditLogOptions,
@@ -45,7 +42,7 @@ void audit.record(anyText)
 // @ts-expect-error the type is missing
 void audit.record()
 
-// Data keys where the type declares some: all optional.
+// Data keys that the type declares. All are optional.
 void audit.record('api:orders:create', {})
 void audit.record('api:orders:create', undefined, { username: 'ann' })
 void audit.record('api:orders:create', { total: 5 })
@@ -84,7 +81,7 @@ expectTypeOf<keyof EventData<{ data: [] }>>().toEqualTypeOf<
 >()
 void audit.record('api:orders:none', { message: 'm' })
 
-// The link attributes of the log and the names of what they link to, and no others.
+// The link attributes of the log and the names of their resources are accepted. Other keys are not.
 const linked = new AuditLog({ store, types, links: workflowLinks })
 const own = new AuditLog({
   store,
@@ -106,7 +103,7 @@ void own.recordLive('api:orders:create', { order_id: 7 })
 void own.record('api:orders:create', { change_id: 's' })
 // @ts-expect-error no link attribute without a table
 void audit.record('api:orders:create', { change_id: 's' })
-// A table whose names the compiler does not know offers none.
+// If the compiler does not know the names of a table, it accepts none.
 const loose: LinkTable = workflowLinks
 void new AuditLog({ store, types, links: loose }).record('api:orders:open', { change_id: 's' })
 // @ts-expect-error misspelt or a link attribute that is not known
@@ -139,16 +136,16 @@ void linked.record('api:orders:create', {
 // @ts-expect-error not a link attribute of the interface
 void linked.record('api:orders:create', { workflow_id: 's' })
 
-// The keys of the throttle's scope, where the type has one.
+// The keys of the throttle's scope.
 void audit.record('api:orders:create', { total: 5, shop: 'berlin' })
 void audit.record('warn:pool:full', { pool: 'p' })
 // @ts-expect-error another type's scope
 void audit.record('warn:pool:full', { pool: 'p', shop: 'berlin' })
 
-// Any key where none is declared.
+// Without a declaration, any key is accepted.
 void audit.record('api:orders:open', { whatever: 1, nested: { list: [() => 1] } })
 
-// For such a type, editors still suggest the common keys and those of its sentence and its scope.
+// For such a type, editors still suggest the common keys, and the keys of its sentence and its scope.
 type KnownKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] }
 type CatalogKeys<Type extends keyof typeof workflowEventTypes> = KnownKeys<
   EventData<(typeof workflowEventTypes)[Type]>
@@ -168,7 +165,7 @@ void catalog.record('info:data_cleanup:jobs', { removed_count: 1, rule: 'r' })
 // @ts-expect-error declared: nothing else
 void catalog.record('audit:changes:pause', { whatever: 1 })
 
-// A Standard Schema: its input, and the common keys.
+// A Standard Schema defines the input. The common keys are accepted, too.
 void audit.record('api:orders:pay', { amount: 5 })
 void audit.record('api:orders:pay', { amount: 5, note: 'n', message: 'm' })
 // @ts-expect-error of the wrong type
@@ -303,7 +300,7 @@ void new AuditLog({ store })
 // @ts-expect-error misspelt
 void new AuditLog({ store, types, strickt: true })
 
-// Queries: text, parameters, an object of the same shape, or one parsed before.
+// Queries: text, parameters, an object of the same form, or a parsed query.
 void audit.list()
 void audit.list('filter[type_eq]=x&limit=10', { signal: AbortSignal.timeout(100) })
 void audit.list(new URLSearchParams('limit=1'))

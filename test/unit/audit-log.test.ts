@@ -44,7 +44,7 @@ function openLog(
   return { audit, store }
 }
 
-/** The counts that are not zero. Checks that they add up. */
+/** The counts that are not zero. Also checks that all counts add up. */
 function counts(audit: Pick<AuditLog, 'stats'>): Record<string, number> {
   const stats = audit.stats()
   const { calls, stored, suppressed, rejected, dropped, journalled, waiting } = stats
@@ -111,7 +111,7 @@ describe('record', () => {
     expect((await call)?.attributes).toEqual({ total: { amount: 5, lines: [1] } })
   })
 
-  it('replaces values that cannot be stored, and says so', async () => {
+  it('replaces values that cannot be stored, and lists them', async () => {
     const { audit } = openLog()
     const event = await audit.record('api:orders:open', { type: 't', n: NaN }, { username: 'a\0' })
     expect(event?.username).toBe('a\uFFFD')
@@ -187,7 +187,7 @@ describe('record', () => {
 })
 
 describe('strict mode', () => {
-  it('rejects keys that are not declared, and accepts the others', async () => {
+  it('rejects undeclared keys, and accepts declared keys', async () => {
     const { audit, store } = openLog(fakeStore(), { strict: true })
     const data = { total: 5, discount: 1 }
     await expect(audit.record('api:orders:create', data)).rejects.toMatchObject({
@@ -261,7 +261,7 @@ describe('recordCustom', () => {
 describe('in a transaction of the host', () => {
   const transaction = { open: true }
 
-  /** A store whose `enlist` records its drafts and waits for `hold`. */
+  /** A store whose `enlist` stores its drafts in a list and waits for `hold`. */
   function enlistingStore(hold = async (): Promise<void> => {}): {
     store: ReturnType<typeof fakeStore>
     handed: [type: string, transaction: object][]
@@ -600,7 +600,7 @@ describe('listeners', () => {
     ])
   })
 
-  it('that throw affect neither the others nor the write', async () => {
+  it('that throw affect neither other listeners nor the write', async () => {
     const { audit, store } = openLog()
     const broken = new Error('in a listener')
     const heard: unknown[] = []

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readTarget, targetName } from '../../adapters/cli/log/target.js'
 
-/* What messages of the command line call a log. */
+/* The name of a log in messages of the command line. */
 it.each([
   ['audit.db', 'audit.db'],
   ['postgres://db.example/app', 'postgres://db.example/app'],

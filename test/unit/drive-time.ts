@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from 'vitest'
 import { turns } from './fake-store.js'
 
-/** From now on, time passes only by `pass`, however slow the machine is: no timed poll of a tail comes in between. */
+/** Stops time, except for `pass`. So no timed poll of a tail runs in between, also on a slow machine. */
 export function driveTime(): { pass(ms: number): Promise<void> } {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())

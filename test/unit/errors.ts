@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 export const errorWith = (code: AuditLogErrorCode, text = ''): unknown =>
   expect.objectContaining({ code, message: expect.stringContaining(text) as unknown })
 
-/** The error with which the function refuses its input. */
+/** The error that the function throws for its input. */
 export function refusalOf(act: () => unknown): AuditLogError {
   let given: unknown
   try {

@@ -9,7 +9,7 @@ import type {
 } from 'daybook'
 import { AuditLogError, type EventQuery } from 'daybook'
 
-/** What the fake store does before one append; the append fails if it throws or rejects. */
+/** Called by the fake store before an append. The append fails if it throws or rejects. */
 export type Answer = (signal: AbortSignal | undefined, drafts: readonly EventDraft[]) => unknown
 
 export interface FakeStore extends EventStore {
@@ -23,7 +23,7 @@ export interface FakeStore extends EventStore {
   readonly deadlines: (number | undefined)[]
   readonly imports: (readonly ImportedEvent[])[]
   readonly queries: EventQuery[]
-  /** One for each append; further appends succeed at once. */
+  /** One answer for each append. Further appends succeed at once. */
   readonly answers: Answer[]
   closed: number
 }
@@ -119,7 +119,7 @@ export const untilAborted: Answer = (signal) =>
     )
   })
 
-/** An append that ends when `open` or `fail` is called; it ignores its signal. */
+/** An append that ends when `open` or `fail` is called. It ignores its signal. */
 export function gate(): { answer: Answer; open: () => void; fail: (error: unknown) => void } {
   let open!: () => void
   let fail!: (error: unknown) => void
@@ -135,7 +135,7 @@ export const failing = (error: unknown) => (): never => {
   throw error
 }
 
-/** Waits a few event loop turns, so that everything that needs no timer has happened. */
+/** Waits a few event loop turns, so that all work without timers has been done. */
 export async function turns(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
 }

@@ -8,7 +8,7 @@ export interface MemoryJournal extends EventJournal {
   closed: number
 }
 
-/** A journal in memory, with at most `max` entries; `found` are those of an earlier process. */
+/** A journal in memory with at most `max` entries. `found` are the entries of an earlier process. */
 export function memoryJournal(max = Infinity, found: readonly JournalEntry[] = []): MemoryJournal {
   let entries: readonly JournalEntry[] = found
   const adds: number[] = []

@@ -4,7 +4,7 @@ import type { Exit } from '../terminal/exit-codes.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export interface Argument {
-  /** As in the usage: `query`. */
+  /** The name in the usage: `query`. */
   readonly name: string
   readonly description: string
   readonly required?: boolean
@@ -13,34 +13,34 @@ export interface Argument {
 }
 
 export interface Option {
-  /** The name and the value that it takes: `--limit <n>`, or `--yes`. A short form may come first: `-o, --out <file>`. */
+  /** The name and the value: `--limit <n>`, or `--yes`. A short form may come first: `-o, --out <file>`. */
   readonly flags: string
   readonly description: string
-  /** May be given more than once; the command gets a list. */
+  /** May be repeated. The command gets a list. */
   readonly repeatable?: boolean
   readonly choices?: readonly string[]
   /** The value without the option, as the user would write it. */
   readonly default?: string
-  /** Reads the text of the value. Throws an error with a message that ends a sentence: `must be a whole number`. */
+  /** Reads the text of the value. The message of an error completes a sentence: `must be a whole number`. */
   readonly read?: (text: string) => unknown
 }
 
 /** Arguments of one run of a command. */
 export interface Call {
-  /** The values of the arguments by their names; of a variadic one all values. */
+  /** The values of the arguments by their names. A variadic argument has a list. */
   readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The values of the options by their long names in camel case, such as `dryRun`. */
   readonly options: Readonly<Record<string, unknown>>
   readonly terminal: Terminal
-  /** Where the log is. */
+  /** The address of the log. */
   readonly target: Target
   /** The options of `AuditLog` that the module of `--config` exports. */
   readonly config: LogConfig | undefined
-  /** Opens the log for reading; it is closed when the command ends. */
+  /** Opens the log for reading. It is closed when the command ends. */
   readonly openLog: (options?: Partial<Omit<OpenOptions, 'config'>>) => Promise<OpenLog>
 }
 
-/** The code of a command, loaded when the command runs. Resolves to how it ended. @default done */
+/** The code of a command, loaded when the command runs. Resolves to its exit. @default done */
 export interface CommandModule {
   run(call: Call): Promise<Exit | void>
 }

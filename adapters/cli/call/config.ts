@@ -23,7 +23,7 @@ const CONFIG: OptionNames<LogConfig> = {
   random: true,
 }
 
-/** Loads the module that `--config` names. Its default export has options of `AuditLog`. */
+/** Loads the module from `--config`. Its default export has options of `AuditLog`. */
 export async function loadConfig(file: string): Promise<LogConfig> {
   if (!existsSync(file)) throw usageError(`--config: there is no file ${file}`)
   let loaded: { readonly default?: unknown }

@@ -7,7 +7,7 @@ import type { OpenLog } from '../log/log.js'
 import { printNotice } from '../terminal/notice.js'
 import type { Call } from './command.js'
 
-/** How long a hint may take. */
+/** Time limit of a hint, in milliseconds. */
 const WITHIN_MS = 2000
 
 const attributesIn = (where: Grouping | undefined): readonly string[] =>
@@ -20,7 +20,7 @@ const attributesIn = (where: Grouping | undefined): readonly string[] =>
 
 const ALL: EventQuery = { where: undefined, sorts: [], limit: MAX_LIMIT }
 
-/** The names of attributes that occur; none if the user may not count. */
+/** The names of existing attributes; empty if the user may not count. */
 async function occurring(log: OpenLog, signal: AbortSignal): Promise<readonly string[]> {
   try {
     const { attributes = [] } = await log.count(ALL, {
@@ -35,8 +35,8 @@ async function occurring(log: OpenLog, signal: AbortSignal): Promise<readonly st
 }
 
 /**
- * Says on stderr which attributes of the query no event has, and which names are near. `read` has events that were read. Says nothing if
- * that cannot be found out soon.
+ * Prints to stderr the attributes of the query that no event has, and similar names. `read` are events that were read
+ * already. Prints nothing if the answer takes too long.
  */
 export async function hintAtMissing(
   { terminal, options }: Pick<Call, 'terminal' | 'options'>,
@@ -64,7 +64,7 @@ export async function hintAtMissing(
         options['json'] === true,
       )
   } catch {
-    // It is only a hint.
+    // A failure is ignored, because this is only a hint.
   } finally {
     clearTimeout(timer)
   }

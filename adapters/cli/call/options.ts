@@ -23,13 +23,13 @@ const logArgument = (targets: readonly TargetKind[]): Argument => ({
   description: `${targets.map((target) => LOGS[target]).join(', or ')}; not given if DAYBOOK_LOG is set`,
 })
 
-/** The options of a command; the options of all commands come last. */
+/** The options of a command, followed by the options of all commands. */
 export const optionsOf = (command: Command): readonly Option[] => [
   ...command.options,
   ...COMMON_OPTIONS,
 ]
 
-/** The arguments of a command as the user gives them: the log first. */
+/** The arguments of a command in the order of the command line: the log first. */
 export const argumentsOf = (command: Command): readonly Argument[] => [
   logArgument(command.targets),
   ...command.arguments,

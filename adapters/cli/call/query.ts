@@ -22,7 +22,7 @@ export const queryOptions: readonly Option[] = [
   },
 ]
 
-/** The options of commands that read the events of a time. */
+/** The options of commands that read the events of a range of time. */
 export const rangeOptions: readonly Option[] = [
   {
     flags: '--since <time>',
@@ -38,7 +38,7 @@ export const limitOption: Option = {
   default: '10',
 }
 
-/** `n_gteq=490` as a parameter. A name that is repeated becomes a list, as `type_in` needs it. */
+/** `n_gteq=490` as a parameter. A repeated name becomes a list, as `type_in` needs it. */
 function conditionsOf(filters: readonly string[]): string[] {
   const read = filters.map((text): [name: string, value: string] => {
     const sign = text.indexOf('=')
@@ -52,7 +52,7 @@ function conditionsOf(filters: readonly string[]): string[] {
   )
 }
 
-/** Parameters of the audit page that say how it shows events, not which. */
+/** Parameters of the audit page for its display, not for its events. */
 const SHOWING = /^(?:view|facets|columns|groups|numbers|zone)=/
 
 const RELATIVE_RANGE = /^([1-9]\d{0,4})([mhdw])$/
@@ -100,7 +100,7 @@ function parse(text: string): EventQuery {
   }
 }
 
-/** Restricts the query to the query of the log's address, which may be an address of the audit page. */
+/** Adds the query in the log's address, if it has one. The address of an audit page may have one. */
 function withinAddress(query: EventQuery, target: Target): EventQuery {
   const text = target.kind === 'http' ? queryOfAddress(target.url.search) : ''
   if (text === '') return query
@@ -125,8 +125,8 @@ function withinRange(
 }
 
 /**
- * Reads the argument `query` and the options of {@link queryOptions} and {@link rangeOptions}. Times of `created_at` without a zone are in that
- * in which times are printed. Throws a usage error that names the nearest word.
+ * Reads the argument `query` and the options of {@link queryOptions} and {@link rangeOptions}. Times of `created_at`
+ * without a zone are in the zone in which the command prints times. Throws a usage error that names the nearest word.
  */
 export function readQuery({ arguments: { query }, options, target }: Call): EventQuery {
   const {

@@ -13,7 +13,7 @@ import { isTextTest, predicateOf } from '../../../src/filter/predicates.js'
 import { usageError } from '../terminal/exit-codes.js'
 import type { Option } from './command.js'
 
-/* Times that people write. Those without a zone are in the zone in which the command prints times. */
+/* Times as people write them. A time without a zone is in the zone in which the command prints times. */
 
 /** True if the command prints times in UTC. */
 export interface ShownZone {
@@ -51,7 +51,7 @@ function readDuration(text: string): Microseconds | undefined {
   return Math.round(sum)
 }
 
-/** The time at which clocks of the zone show what clocks in UTC show at the given time. */
+/** The time at which clocks in the zone show the given local time. */
 function inZone(time: Microseconds, { utc = false }: ShownZone): Microseconds {
   if (utc) return time
   const milliseconds = Math.floor(time / 1000)
@@ -72,7 +72,7 @@ const ZONED = /[Tt ]\d{2}.*(?:[Zz]|[+\- ]\d{2}(?::?\d{2})?)$/
 const DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 }
 const DAY_AND_TIME = /^(yesterday|today|tomorrow)?\s*(\d{2}:\d{2}(?::\d{2})?)?$/
 
-/** `yesterday`, `today 14:00`, `14:00`: the beginning of the day, or a time of it. */
+/** `yesterday`, `today 14:00`, `14:00`: the beginning of the day, or a time on it. */
 function readDay(text: string, zone: ShownZone, now: Microseconds): Microseconds | undefined {
   const [, day = 'today', time = '00:00'] = DAY_AND_TIME.exec(text) ?? ['', '', '']
   const offset = DAYS[day]
@@ -96,7 +96,7 @@ function timeOf(text: string, zone: ShownZone, now: Microseconds): Microseconds 
   return ago === undefined ? readDay(word, zone, now) : now - ago
 }
 
-/** Reads a time: how long ago, a day, or ISO 8601. Throws a usage error that names the option. */
+/** Reads a time: a duration before now, a day, or ISO 8601. Throws a usage error that names the option. */
 export function readTime(
   text: string,
   option: string,
@@ -108,11 +108,11 @@ export function readTime(
   throw usageError(`${option} ${JSON.stringify(text)}: must be a time, such as ${EXAMPLES}`)
 }
 
-/** The text of a time without a zone as a time in UTC; other texts stay as they are. */
+/** Converts the text of a time without a zone to UTC. Other texts stay unchanged. */
 function zonedText(text: string, zone: ShownZone): string {
   const time = parseTimestamp(text)
   if (time === undefined || ZONED.test(text)) return text
-  // What is finer than a microsecond decides between events too.
+  // Digits finer than a microsecond decide between events too.
   const rest = /[.,]\d{6}(\d+)$/.exec(text)?.[1] ?? ''
   return formatTimestamp(inZone(time, zone)).replace('Z', `${rest}Z`)
 }
@@ -120,7 +120,7 @@ function zonedText(text: string, zone: ShownZone): string {
 const isTime = ({ attributes, predicate }: Condition): boolean =>
   attributes.every((name) => name === 'created_at') && !isTextTest(predicateOf(predicate).test)
 
-/** The filter with its times of `created_at` that have no zone in the zone in which times are printed. */
+/** The filter with a zone for each time of `created_at` without one: the zone in which the command prints times. */
 export const withZone = (where: Grouping, zone: ShownZone): Grouping => ({
   ...where,
   conditions: where.conditions.map((condition) =>

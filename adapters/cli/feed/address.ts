@@ -1,4 +1,4 @@
-/* Where a feed is, and as which user to read it. */
+/* The address of a feed, and the user who reads it. */
 
 export interface Credentials {
   readonly user?: string | undefined
@@ -8,7 +8,7 @@ export interface Credentials {
 }
 
 export interface FeedAddress {
-  /** Without user, password, query and fragment, and without a slash at the end. */
+  /** The address without user, password, query, fragment, and slash at the end. */
   readonly url: string
   readonly credentials: Credentials
 }
@@ -16,8 +16,9 @@ export interface FeedAddress {
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads the address of a feed, of a host or of an audit page. A user and a password in it come before `DAYBOOK_USER` and
- * `DAYBOOK_PASSWORD`, and both before `DAYBOOK_TOKEN`. Throws `TypeError` if it is not an address.
+ * Reads the address of a feed, of a host or of an audit page. A user and a password in it take precedence over
+ * `DAYBOOK_USER` and `DAYBOOK_PASSWORD`, and these take precedence over `DAYBOOK_TOKEN`. Throws `TypeError` for a
+ * text that is not an address.
  */
 export function readAddress(target: string, env: Env): FeedAddress {
   const url = new URL(target)
@@ -42,7 +43,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The header that proves who asks; `undefined` if too little is known. */
+/** The header with the credentials; `undefined` if they are incomplete. */
 export function authorizationOf({ user, password, token }: Credentials): string | undefined {
   if (user !== undefined && password !== undefined)
     return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`

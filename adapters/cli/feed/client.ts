@@ -5,7 +5,7 @@ import { failureOf, isJson, unreachable, withoutQuery } from './failures.js'
 
 export const JSON_API = 'application/vnd.api+json'
 
-/** Longer than a query of a server may take. */
+/** Time limit for a response. It is longer than the time limit of queries on a server. */
 const ANSWER_TIMEOUT_MS = 60_000
 const MAX_REDIRECTS = 5
 
@@ -17,7 +17,7 @@ export interface FeedRequest {
   /** Sent as a form. */
   readonly form?: string
   readonly signal?: AbortSignal | undefined
-  /** How long the server may take to answer. @default a minute */
+  /** Time limit of the answer, in milliseconds. @default a minute */
   readonly timeoutMs?: number
 }
 
@@ -28,11 +28,14 @@ export interface Answer<Document> {
 
 /** Sends requests to one host. */
 export interface FeedClient {
-  /** The response, whatever its status. Rejects with `CommandError` if there is none, with `ABORTED` if the signal aborts. */
+  /**
+   * Resolves to the response, whatever its status. Rejects with `CommandError` without a response, and with `ABORTED`
+   * if the signal aborts.
+   */
   send(url: string, request?: FeedRequest): Promise<Response>
   /** The response, if its status is below 300. Rejects as {@link failureOf} says. */
   request(url: string, request?: FeedRequest): Promise<Response>
-  /** As `request`, with the JSON:API document of the response. */
+  /** Like `request`, but resolves to the JSON:API document of the response. */
   document<Document>(url: string, request?: FeedRequest): Promise<Answer<Document>>
 }
 
@@ -76,7 +79,7 @@ export function createClient(given: Credentials, ask: AskCredentials): FeedClien
   }
 }
 
-/** The JSON:API document of a response. Rejects as {@link failureOf} says if it has none. */
+/** The JSON:API document of a response. Without a document, rejects with the error of {@link failureOf}. */
 export async function readDocument<Document>(
   response: Response,
   signal: AbortSignal | undefined,
@@ -92,7 +95,7 @@ export async function readDocument<Document>(
   }
 }
 
-/** Follows redirects within the same origin: credentials are for no other. */
+/** Follows redirects within the same origin. The credentials are not sent to other origins. */
 async function follow(
   url: string,
   request: FeedRequest,

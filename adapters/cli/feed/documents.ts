@@ -48,7 +48,7 @@ export interface DescribedBy {
   readonly customTypes: CustomTypes
 }
 
-/** Returns the types that sentences are made from. */
+/** Returns the event types and custom types for sentences. */
 export function describedBy({ data, meta }: TypesDocument): DescribedBy {
   const types = data.map(({ id, attributes: { description, live, sentence } }) => [
     id,

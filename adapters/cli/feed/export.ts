@@ -13,7 +13,7 @@ export interface FeedExport {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Attempts to go on without a further event in between: about 30 seconds. */
+/** Maximum number of attempts to continue without a further event: about 30 seconds. */
 const MAX_TRIES = 8
 const PAUSE_MS = 250
 const NEW_LINE = 0x0a
@@ -34,7 +34,7 @@ async function* bodyOf(
   }
 }
 
-/** The chunks up to the last line break; the rest of the last chunk is dropped if the body breaks off. */
+/** The chunks up to the last line break. If the body breaks off, the rest of the last chunk is dropped. */
 async function* wholeLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -50,14 +50,14 @@ async function* wholeLines(
   }
 }
 
-/** `created_at` of the last of some whole lines of JSON. */
+/** `created_at` of the last event in some whole lines of JSON. */
 function lastTime(lines: Uint8Array): string {
   const start = lines.lastIndexOf(NEW_LINE, lines.length - 2) + 1
   const text = Buffer.from(lines.subarray(start)).toString()
   return (JSON.parse(text) as { readonly created_at: string }).created_at
 }
 
-/** As JSON lines: goes on after the last whole line when the connection breaks. */
+/** The export as JSON lines. Continues after the last whole line when the connection breaks. */
 async function* resumedLines(
   client: FeedClient,
   urlOf: (where: EventQuery['where']) => string,
@@ -81,7 +81,7 @@ async function* resumedLines(
       }
       return
     } catch (error) {
-      // Before the first event, the address may be wrong.
+      // A failure before the first event may come from a wrong address.
       if (!(error instanceof OutageError) || last === undefined || tries === MAX_TRIES) throw error
     }
     await delay(PAUSE_MS * 2 ** (tries - 1), undefined, { signal }).catch(() =>
@@ -91,8 +91,8 @@ async function* resumedLines(
 }
 
 /**
- * The bytes of the export of all matching events that exist now, oldest first, as the server writes them. An export as JSON lines
- * goes on after the connection broke. Rejects with `OutageError` if the other formats break off.
+ * The bytes of the export of all matching events that exist now, oldest first, as the server writes them. An export
+ * as JSON lines continues after a broken connection. In other formats, it rejects with `OutageError`.
  */
 export function exportOf(
   client: FeedClient,

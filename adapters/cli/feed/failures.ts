@@ -10,7 +10,7 @@ interface Problem {
   readonly source?: { readonly parameter?: unknown; readonly pointer?: unknown }
 }
 
-/** The feed is out of reach, or its service fails: it may work later. */
+/** The error of a feed that is out of reach, or whose service fails. A later attempt may succeed. */
 export class OutageError extends CommandError {}
 
 const JSON_TYPE = /^application\/(?:vnd\.api\+)?json\b/i
@@ -52,7 +52,7 @@ function errorOf(status: number, message: string): CommandError {
   return status >= 500 ? new OutageError(exit, message) : new CommandError(exit, message)
 }
 
-/** The error of a response that no audit feed sends, such as a page of HTML. */
+/** The error of a response that cannot come from an audit feed, such as an HTML page. */
 function notOfAFeed({ status, url, headers }: Response): CommandError {
   const type = headers.get('content-type')?.split(';')[0] ?? 'nothing'
   const message = `${withoutQuery(url)} answers ${status} with ${type}, which no audit feed does`
@@ -62,7 +62,7 @@ function notOfAFeed({ status, url, headers }: Response): CommandError {
 }
 
 /**
- * The error of a response that is not the expected one. A code that stores have too becomes the same error as theirs, so that
+ * The error of an unexpected response. For codes that stores also use, it is the same error as theirs, so that
  * commands end in the same way on every target.
  */
 export async function failureOf(response: Response): Promise<AuditLogError | CommandError> {
@@ -106,7 +106,7 @@ interface Cause {
   readonly errors?: readonly Cause[]
 }
 
-/** `fetch` wraps the error that says why. */
+/** The innermost cause: `fetch` wraps the error with the reason. */
 function innermost(error: Cause): Cause {
   const inner = error.cause ?? error.errors?.[0]
   return inner ? innermost(inner) : error

@@ -12,7 +12,7 @@ export interface FeedPaths {
 const DEFAULT_PATH = '/api/events'
 const DEFAULT_SUBSCRIPTIONS = '/api/subscriptions'
 
-/** The endpoints that an audit page uses, which its document names. */
+/** The endpoints in the document of an audit page. */
 function pathsInPage(html: string, at: string): FeedPaths | undefined {
   const [root = ''] = /<html[^>]*>/i.exec(html) ?? []
   const read = (name: string): string | undefined => {
@@ -52,7 +52,7 @@ export async function findFeed(
       await response.body?.cancel()
       return false
     }
-    // Throws the error of the response, with a hint how to give a user.
+    // Throws the error of the response, with a hint about credentials.
     if (response.status === 401) {
       await response.body?.cancel()
       await client.request(`${events}/me`, { signal })

@@ -10,21 +10,24 @@ import type { Feed } from './open-feed.js'
 export type SubscriptionRow = Omit<Subscription, 'whenStuck'> &
   SubscriptionStatus & { readonly when_stuck: Subscription['whenStuck'] }
 
-/** Which parked events: all, or those with these ids. */
+/** The selected parked events: all, or the events with these ids. */
 export type Which = 'all' | readonly string[]
 
-/** The subscriptions of a log, wherever it is. */
+/** The subscriptions of a log in a store or behind a feed. */
 export interface ManagedSubscriptions {
-  /** In the order of their names. */
+  /** Returns the subscriptions in the order of their names. */
   list(options: WaitOptions): Promise<readonly SubscriptionRow[]>
   pause(id: string, options: WaitOptions): Promise<void>
   resume(id: string, options: WaitOptions): Promise<void>
-  /** From this `created_at` on, `beginning` for all; without it from the first event that was skipped. */
+  /**
+   * Delivers the events from this `created_at` on again; `beginning` means all. By default, begins with the first
+   * skipped event.
+   */
   replay(id: string, from: string | undefined, options: WaitOptions): Promise<void>
-  /** Oldest first, at most `limit`. */
+  /** Returns the oldest parked events, at most `limit`. */
   parked(id: string, options: WaitOptions & { readonly limit: number }): Promise<readonly Parked[]>
   redrive(id: string, which: Which, options: WaitOptions): Promise<Redriven>
-  /** Returns how many there were. */
+  /** Forgets parked events, and returns their number. */
   discard(id: string, which: Which, options: WaitOptions): Promise<number>
   test(id: string, options: WaitOptions): Promise<TestResult>
 }
@@ -35,7 +38,7 @@ interface Resource<Attributes> {
 }
 
 const MAX_LIMIT = 1000
-// The answer to a redrive comes when all events were tried.
+// A redrive is answered when all of its events were tried.
 const ACTION_TIMEOUT_MS = 300_000
 
 /** The subscriptions that the user of a feed may manage. */
@@ -61,7 +64,7 @@ export function subscriptionsOfFeed({ client, paths }: Feed): ManagedSubscriptio
   }
   return {
     async list({ signal }) {
-      // A service without these endpoints answers as it does for any path that it does not have.
+      // A service without these endpoints answers as for any unknown path.
       const response = await client.send(`${path}/me`, { signal })
       await response.body?.cancel()
       if (response.status === 404)

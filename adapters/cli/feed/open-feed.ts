@@ -44,7 +44,10 @@ export interface Feed {
   groups(query: EventQuery, options: GroupOptions): Promise<EventGroups>
   /** The bytes of an export: see {@link exportOf}. */
   export(query: EventQuery, options: FeedExport): AsyncGenerator<Uint8Array, void, void>
-  /** Matching events from after `after` on, or from now on: see {@link followFeed}. From lists if the user may not follow the feed. */
+  /**
+   * Matching events after `after`, or from now on: see {@link followFeed}. Uses lists if the user may not follow the
+   * feed.
+   */
   tail(query: EventQuery, options?: FeedTailOptions): AsyncGenerator<AuditEvent, void, void>
 }
 
@@ -62,7 +65,7 @@ async function readTypes(
   return describedBy(await readDocument<TypesDocument>(response, signal))
 }
 
-/** Finds the feed of an address, and reads what it knows of event types. */
+/** Finds the feed of an address, and reads its event types. */
 export async function openFeed(
   { url, credentials }: FeedAddress,
   ask: AskCredentials,
@@ -73,7 +76,7 @@ export async function openFeed(
   return createFeed(client, paths, await readTypes(client, paths.events, signal))
 }
 
-/** Reads a document by a query, which is posted to `search` if it is too long for a URL. */
+/** Reads a document by a query. A query that is too long for a URL is posted to `search`. */
 function readByQuery<Document>(
   client: FeedClient,
   [url, search]: readonly [url: string, search: string],
@@ -110,7 +113,7 @@ function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy
         await response.body?.cancel()
         return undefined
       }
-      // A user who may only list events finds it in the list.
+      // A user who may only list events gets the event from the list.
       if (response.status === 403 && isJson(response)) {
         await response.body?.cancel()
         const where = oneCondition('id', 'eq', [id])

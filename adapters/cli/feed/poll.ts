@@ -4,13 +4,13 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import type { EventPage } from '../../../src/store/store.js'
 import { type FollowOptions, isPassing } from './tail.js'
 
-/** How often a feed is asked whose user may not follow it. */
+/** Pause between requests to a feed whose user may not follow it. */
 const POLL_MS = 1000
 
 /** The next events after a position, oldest first. */
 type ListAfter = (position: string) => Promise<EventPage>
 
-/** As `followFeed`, from lists, for a user who may list events and not follow them. */
+/** Like `followFeed`, but reads lists. For a user who may list events but not follow them. */
 export async function* pollFeed(
   list: ListAfter,
   { after, signal = new AbortController().signal, onOutage }: FollowOptions,

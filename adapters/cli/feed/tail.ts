@@ -7,7 +7,7 @@ import type { FeedClient } from './client.js'
 import { type EventDocument, eventOf } from './documents.js'
 import { OutageError, unreachable } from './failures.js'
 
-/** A stream sends a comment every 15 seconds; without any bytes for this long, the connection is dead. */
+/** Time without any bytes after which the connection counts as dead. A stream sends a comment every 15 seconds. */
 const SILENCE_MS = 45_000
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5000
@@ -28,7 +28,7 @@ export interface FollowOptions extends FeedTailOptions {
 export const isPassing = (error: unknown): boolean =>
   error instanceof OutageError || (error instanceof AuditLogError && error.code === 'QUERY_TIMEOUT')
 
-/** The whole events of one connection. Ends when the server ends it. */
+/** The whole events of one connection. Ends when the server ends the connection. */
 async function* eventsIn(
   response: Response,
   silence: AbortController,
@@ -59,9 +59,9 @@ function readFailure(error: unknown, url: string): Error {
 }
 
 /**
- * The events after `after`, each once, over all interruptions of the connection: each new connection goes on after the last event
- * that was received whole. Rejects if the first connection fails, if the server refuses the user or the query, and with
- * `ABORTED`.
+ * The events after `after`, each once, over all interruptions of the connection. Each new connection continues after
+ * the last event that was received whole. Rejects if the first connection fails, if the server refuses the user or
+ * the query, and with `ABORTED`.
  */
 export async function* followFeed(
   client: Pick<FeedClient, 'request'>,

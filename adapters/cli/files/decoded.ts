@@ -23,7 +23,7 @@ const ENCODINGS: readonly (readonly [start: string, encoding: string])[] = [
 
 const HEAD_BYTES = 4
 
-/** The first bytes, and a stream that still has them. A pipe may deliver them one by one. */
+/** The first bytes, and a stream that still contains them. A pipe may deliver them one by one. */
 async function headOf(
   stream: Readable,
 ): Promise<{ readonly head: string; readonly whole: Readable }> {
@@ -42,7 +42,7 @@ async function headOf(
   return { head, whole: stream }
 }
 
-/** The decompressor for data that begins so. Throws for compressed data that this Node cannot read. */
+/** The decompressor for data with this beginning. Throws for compressed data that this Node cannot read. */
 function decompressorOf(head: string): Duplex | undefined {
   // A single byte is the rest of a copy that was cut off.
   if (head.startsWith('1f8b') || head === '1f') return zlib.createGunzip()
@@ -70,7 +70,7 @@ async function* utf8Of(stream: AsyncIterable<Buffer>, encoding: string): AsyncGe
   yield decode()
 }
 
-/** The chunks of a decompressor, whose errors do not name the compressed data. */
+/** The chunks of a decompressor. Its errors do not name the compressed data, so they are replaced. */
 async function* chunksOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* stream
@@ -85,13 +85,13 @@ async function* chunksOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * The text of the stream in UTF-8: decompressed if it begins as gzip or zstd does, also twice, and converted from UTF-16. Rejects for other
- * compressed data.
+ * The text of the stream in UTF-8. Data that begins as gzip or zstd is decompressed, also twice, and UTF-16 is
+ * converted. Rejects for other compressed data.
  */
 export async function decoded(stream: Readable): Promise<Readable> {
   const { head, whole } = await headOf(stream)
   const decompressor = decompressorOf(head)
-  // The reader gets errors of both streams; without a callback they would be thrown as well.
+  // The reader gets the errors of both streams. Without a callback, they would also be thrown.
   if (decompressor) return decoded(Readable.from(chunksOf(pipeline(whole, decompressor, () => {}))))
   const encoding = ENCODINGS.find(([start]) => head.startsWith(start))?.[1]
   return encoding === undefined ? whole : Readable.from(utf8Of(whole, encoding))

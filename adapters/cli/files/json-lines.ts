@@ -11,12 +11,14 @@ const NEWLINE = 0x0a
 
 export interface OpenFile {
   readonly stream: Readable
-  /** Bytes read so far, before decompression, and the size of the file; 0 where it is not known. */
+  /**
+   * Number of bytes read so far, before decompression, and the size of the file; the size is 0 if it is not known.
+   */
   readonly progress: () => { readonly bytes: number; readonly size: number }
 }
 
 export interface OpenFileOptions {
-  /** Read for the file `-`. */
+  /** The stream for the file `-`. */
   readonly stdin?: Readable | undefined
   /** Ends the stream with an `AbortError`. */
   readonly signal?: AbortSignal | undefined
@@ -39,8 +41,8 @@ export async function openFile(
 }
 
 /**
- * Yields the lines of each chunk without `\n`. `node:readline` is not used, as it also splits at U+2028,
- * which JSON strings may contain. A line over the size limit is cut off, but stays over the limit.
+ * Yields the lines of each chunk without `\n`. `node:readline` is not used, because it also splits at U+2028, which
+ * JSON strings may contain. A line over the size limit is cut, but stays over the limit.
  */
 export async function* linesOf(
   stream: AsyncIterable<Buffer>,
@@ -69,7 +71,9 @@ export async function* linesOf(
 export const isBlank = (bytes: Buffer): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 
-/** The object in the line, with the text of numbers that no double holds, or the reason why it is malformed. */
+/**
+ * The object in the line, or the reason why the line is malformed. A number that no double holds becomes its text.
+ */
 export function parseLine(bytes: Buffer): JsonObject | string {
   if (bytes.length > MAX_LINE_BYTES) return `longer than ${MAX_LINE_BYTES} bytes`
   if (!isUtf8(bytes)) return 'not UTF-8'

@@ -10,7 +10,7 @@ export interface JsonRecord extends Piece {
 
 const isList = (name: string): boolean =>
   /^(?:[Rr]ecords|[Ee]vents|entries|value|items)$/.test(name)
-/** Names that an object may have beside its list of records. */
+/** True for names that an object may have beside its list of records. */
 const isBeside = (name: string): boolean =>
   /^(?:@odata\.\w+|nextLink|[Nn]extToken|nextPageToken|count|kind|apiVersion|metadata|etag)$/.test(
     name,
@@ -22,8 +22,8 @@ const isRecords = (value: unknown): boolean => Array.isArray(value) && value.eve
 const LIST_KIND = /List$|#/
 
 /**
- * True for a list of records, and for an object that only holds one, such as `{"Records":[…]}`. Of a list in `items` the `kind` must say so: an
- * order has items too.
+ * True for a list of records, and for an object that only contains one, such as `{"Records":[…]}`. A list in `items`
+ * needs a `kind` of a list, because an order has items, too.
  */
 function holdsRecords(value: unknown): boolean {
   if (!isObject(value)) return isRecords(value)
@@ -46,7 +46,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-// Such as a list of objects that hold records.
+// A list of objects that hold records has two holders.
 const MAX_HOLDERS = 2
 
 /** The records of one value. */
@@ -63,7 +63,7 @@ function* recordsIn(piece: Piece, holders = 0): Generator<JsonRecord, void, void
     yield* recordsIn({ bytes: part.bytes, line: first + part.line - 1 }, holders + 1)
 }
 
-/** True if the values of a text that begins so do not end with the lines. */
+/** True if the values of a text with this beginning do not end with the lines. */
 function isDocument(first: Buffer): boolean {
   const text = first.toString('latin1').trim()
   if (text.startsWith('[')) return true
@@ -88,7 +88,7 @@ async function* numberedLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pie
 // Blank lines are searched again with each chunk.
 const MAX_BLANK_BYTES = 256 * 1024
 
-/** Reads up to the end of the first line that is not blank, and returns it beside all that was read. */
+/** Reads up to the end of the first line that is not blank. Returns this line, and all bytes read. */
 async function readFirst(
   chunks: AsyncIterator<Buffer>,
 ): Promise<{ readonly first: Buffer; readonly read: Buffer }> {

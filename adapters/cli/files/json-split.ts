@@ -1,22 +1,22 @@
 import { MAX_LINE_BYTES } from './json-lines.js'
 
-/** The text of one value, and the line where it begins. */
+/** The text of one value, and the number of its first line. */
 export interface Piece {
   readonly bytes: Buffer
   readonly line: number
 }
 
 export interface Splitter {
-  /** The values that end in the next bytes. */
+  /** Returns the values that end within these bytes. */
   push(chunk: Buffer): Piece[]
-  /** The rest, if the text ends within a value. */
+  /** Returns the rest, if the text ends within a value. */
   end(): Piece[]
 }
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE] = [0x22, 0x5c, 0x2c, 0x0a]
 const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** The index after the text that begins before `at`; the length if it does not end. */
+/** The index after the end of a string that begins before `at`; the length if it does not end. */
 function endOfText(bytes: Buffer, at: number): number {
   for (let i = at; i < bytes.length; i++) {
     if (bytes[i] === BACKSLASH) i++
@@ -26,8 +26,8 @@ function endOfText(bytes: Buffer, at: number): number {
 }
 
 /**
- * The index after the bracket of the first list that is a member of the object with one of the names; -1 if another name than those
- * `beside` comes before.
+ * The index after the bracket of the first list that is a member with one of the names. -1 if a member with another
+ * name, not in `beside`, comes before.
  */
 export function listStart(
   bytes: Buffer,
@@ -56,13 +56,13 @@ export function listStart(
 }
 
 interface State {
-  /** Of the value that has begun. Of a long one only the beginning is kept. */
+  /** The bytes of the current value. Only the beginning of a long value is kept. */
   parts: Buffer[]
   length: number
-  /** The line where the value has begun; 0 between values. */
+  /** Line in which the current value has begun; 0 between values. */
   begunAt: number
   line: number
-  /** How many containers are open, and how many of them are not part of a value. */
+  /** Number of open containers, and number of open containers outside of the current value. */
   depth: number
   level: number
   isInText: boolean
@@ -102,7 +102,7 @@ function close(state: State): void {
   state.level = 0
 }
 
-/** The values that end in the chunk. What is left of it is the beginning of the next value. */
+/** The values that end in the chunk. The rest of the chunk is the beginning of the next value. */
 function scan(state: State, chunk: Buffer): Piece[] {
   const pieces: Piece[] = []
   let start = 0
@@ -129,7 +129,7 @@ function scan(state: State, chunk: Buffer): Piece[] {
       else begin(i)
       state.depth++
     } else if (byte === CLOSE || byte === CLOSE_LIST) {
-      // A number or a word ends before the bracket, an object or a list with it.
+      // A number or a word ends before the bracket, a list or an object with it.
       endAt(i)
       close(state)
       endAt(i + 1)
@@ -146,13 +146,14 @@ function scan(state: State, chunk: Buffer): Piece[] {
 }
 
 /**
- * Splits JSON text into its values, at any place of lines: the elements of lists and the values between them. `openList` returns the index
- * after the bracket of the list in an object that is too long for one value, whose elements follow as values; -1 if it has none.
- * Holds at most one value, and of a longer one its beginning. `within` is how many containers the text begins in.
+ * Splits JSON text into values, without regard to lines: the elements of lists, and the values between lists.
+ * `openList` handles an object that is too long for one value. It returns the index after the bracket of the object's
+ * list, or -1 without a list. The elements of this list are the next values. Holds at most one value, or the
+ * beginning of a longer one. `within` is the number of containers around the text.
  */
 export function createSplitter(openList: (bytes: Buffer) => number, within = 0): Splitter {
   let state = between(1, within)
-  /** The elements of the list of the value that has become too long. */
+  /** The elements of the list in a value that is too long. */
   const opened = (): Piece[] => {
     const whole = Buffer.concat(state.parts)
     const at = openList(whole)

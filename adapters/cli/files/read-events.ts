@@ -5,7 +5,10 @@ import { CommandError, messageOf } from '../terminal/exit-codes.js'
 import { openFile, type OpenFileOptions } from './json-lines.js'
 import { type JsonRecord, recordsOf } from './json-records.js'
 
-/** Events of a file, and the number of bytes that were read from it so far; of Parquet in proportion to the events. */
+/**
+ * Events of a file, and the number of bytes read for them so far. For Parquet the bytes are in proportion to the
+ * events.
+ */
 export interface EventsPage {
   readonly events: readonly AuditEvent[]
   readonly bytes: number
@@ -15,7 +18,7 @@ const MAX_PAGE = 1000
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 const PARQUET = 'PAR1'
 
-/** True if the file begins as Parquet does; its name does not matter. */
+/** True if the file begins like a Parquet file. Its name does not matter. */
 async function isParquet(file: string): Promise<boolean> {
   const handle = await fs.promises.open(file)
   try {
@@ -31,7 +34,7 @@ async function isParquet(file: string): Promise<boolean> {
   }
 }
 
-/** The event in a record. The import of events reports faults of its members. */
+/** The event in a record. The import of events checks its members. */
 function readEvent({ value, line }: JsonRecord): AuditEvent {
   if (typeof value === 'string') throw new Error(`line ${line}: ${value}`)
   if ('id' in value && 'created_at' in value) return value as unknown as AuditEvent
@@ -76,8 +79,8 @@ async function* readParquet(file: string): AsyncGenerator<EventsPage, void, void
 }
 
 /**
- * Reads the events of an export or an archive, or of stdin by `-`: JSON, see {@link recordsOf}, or Parquet. The last page has the size of the file as its
- * bytes. Rejects with an error that names the file and the line.
+ * Reads the events of an export or an archive, or of stdin with `-`: JSON, see {@link recordsOf}, or Parquet. With
+ * the last page, the bytes are the size of the file. Rejects with an error that names the file and the line.
  */
 export async function* readEvents(
   file: string,

@@ -5,9 +5,9 @@ import { readForeignTime } from '../../../src/event/foreign-time.js'
 import { formatTimestamp } from '../../../src/event/timestamp.js'
 import { isObject } from '../files/json-lines.js'
 
-/** How a line becomes an event. */
+/** Options for converting a line to an event. */
 export interface FieldOptions {
-  /** Reads the records of a known log instead of the fields below. A record of another kind is refused. */
+  /** Reads the records of a known log, in place of the fields below. A record of another kind is refused. */
   readonly preset?: Preset | undefined
   /** Path of the field that holds the event type, such as `eventName` or `winlog.event_id`. */
   readonly type?: string | undefined
@@ -17,11 +17,11 @@ export interface FieldOptions {
   readonly typeLiteral?: string | undefined
   /** Path of the field with the name of the user. */
   readonly user?: string | undefined
-  /** Path of the field with the time, which becomes the attribute `occurred_at`: UTC, with microseconds. */
+  /** Path of the field with the time, which becomes the attribute `occurred_at` in UTC, with microseconds. */
   readonly time?: string | undefined
 }
 
-/** The value at a path such as `a.b`: of `{ a: { b } }`, or of `{ 'a.b' }`. */
+/** The value at a path: for `a.b`, `1` in `{ a: { b: 1 } }` and in `{ 'a.b': 1 }`. */
 function fieldAt(value: unknown, path: string | undefined): unknown {
   if (path === undefined || !isObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
@@ -41,7 +41,7 @@ function textAt(payload: JsonObject, path: string | undefined): string | undefin
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The event for a line; `undefined` if the line is no record of the preset. */
+/** The event for a line; `undefined` if the line is not a record of the preset. */
 export function toEvent(
   payload: JsonObject,
   { preset, type, typePrefix = '', typeLiteral = 'import:record', user, time }: FieldOptions,
@@ -55,7 +55,7 @@ export function toEvent(
   }
 }
 
-/** Adds `occurred_at` if the line has a valid time, and no other key of this name. */
+/** Adds `occurred_at` if the line has a valid time, and no such key yet. */
 function withTime(payload: JsonObject, path: string | undefined): JsonObject {
   const microseconds = readForeignTime(fieldAt(payload, path))
   const isTaken = path !== 'occurred_at' && Object.hasOwn(payload, 'occurred_at')

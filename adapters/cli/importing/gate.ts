@@ -1,14 +1,14 @@
-// Far below the 64 MiB limit of the log's queue, as numbers can become longer when they are rewritten.
+// Far below the 64 MiB limit of the log's queue, because numbers can become longer when they are written again.
 const MAX_PENDING_BYTES = 8 * 1024 * 1024
 
 export interface Gate {
-  /** Starts the task when there is room. Only one call may wait at a time, and the task must not reject. */
+  /** Starts the task as soon as there is room. Only one call may wait at a time. The task must not reject. */
   start(bytes: number, task: () => Promise<void>): Promise<void>
   /** Resolves when all tasks have ended. */
   empty(): Promise<void>
 }
 
-/** Limits how many tasks run at once, and the bytes that they hold together. */
+/** Limits the number of running tasks, and their bytes in total. */
 export function createGate(maxTasks: number): Gate {
   let tasks = 0
   let pendingBytes = 0

@@ -10,18 +10,18 @@ export interface ImportedEvents {
 
 export interface ImportEventsOptions {
   readonly signal?: AbortSignal | undefined
-  /** Read for the file `-`. */
+  /** The stream for the file `-`. */
   readonly stdin?: Readable | undefined
-  /** Only reads and checks the files. */
+  /** True if the files are only read and checked. */
   readonly isDry?: boolean | undefined
   /** Called with the number of bytes that were read. */
   readonly onProgress?: ((bytes: number) => void) | undefined
 }
 
 /**
- * Stores the events of a file with their ids and times. Pages of at most 1000 events are stored whole or not at all, and events that
- * are there already are skipped, so an import that was interrupted can be repeated. If the signal aborts, the error says how many
- * events were stored or skipped.
+ * Stores the events of a file with their ids and times. A page of at most 1000 events is stored completely or not at
+ * all, and stored events are skipped. So an interrupted import can be repeated. After an abort, the error contains
+ * the number of stored or skipped events.
  */
 export async function importEvents(
   audit: Pick<AuditLog, 'importEvents'>,

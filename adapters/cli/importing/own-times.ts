@@ -14,7 +14,7 @@ import {
 import { formatTimestamp, type Microseconds, parseTimestamp } from '../../../src/event/timestamp.js'
 import { readImported, writeImported } from '../../../src/store/imported.js'
 
-/** `record`: `created_at` is the time of the record. `import`: it is the time of the import. */
+/** `record`: `created_at` is the time of the record. `import`: `created_at` is the time of the import. */
 export type CreatedAt = 'record' | 'import'
 
 export type TimedLog = Pick<AuditLog, 'importEvents' | 'list' | 'limits' | 'links' | 'store'>
@@ -39,12 +39,16 @@ export interface Stored {
 
 const NONE: Stored = { recorded: 0, repeated: 0 }
 
-/** The result of `take`: `taken` and `repeated` events need nothing more; the others are recorded with the time of the import. */
+/**
+ * The result of `take`. `taken` and `repeated` events are finished. Other events must be recorded with the time of
+ * the import.
+ */
 export type Taken = 'taken' | 'altered' | 'repeated' | 'untimed' | 'outside' | 'import'
 
 /**
- * Stores records with the times of their own, whatever the order of the records: a log lists them by time. Of records with the same time,
- * the next one gets the next free microsecond. A run uses one for all of its files.
+ * Stores records with their own times. The log orders them by time, regardless of the order of the records. If
+ * several records have the same time, each gets the next free microsecond. A run uses one object for all of its
+ * files.
  */
 export interface OwnTimes {
   /** Keeps the event for the next batch, if its record has a time. `key` identifies the record. Throws `INVALID_EVENT` and `INVALID_LINK`. */
@@ -54,15 +58,16 @@ export interface OwnTimes {
   /** Counts since the last call. */
   counts(): Stored
   /**
-   * Notes that the import has ended; without this the next import goes on as this one. `isWhole`: whole events were imported. Resolves to
-   * the number of new events with the time of their record, and of those with the time of the import although their record has one.
+   * Notes that the import has ended. Without this note, the next import continues this one. `isWhole` is true if
+   * complete events were imported. Resolves to two numbers of new events: events with the time of their record, and
+   * events with the time of the import although their record has a time.
    */
   end(isWhole?: boolean): Promise<{ readonly dated: number; readonly undated: number }>
 }
 
 const MAX_WAITING = 500
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/** Beyond this number of known times they are forgotten, and read from the log where they are needed. */
+/** Maximum number of known times. Beyond this, they are forgotten, and read from the log when needed. */
 const MAX_KNOWN = 200_000
 const PAGE = 1000
 
@@ -75,7 +80,7 @@ interface Run {
 
 const suffixOf = (id: string): string => id.replaceAll('-', '').slice(-SUFFIX_LENGTH)
 
-/** An id suffix that is the same for the same record, so that a repeated import finds its events. */
+/** The id suffix of a record. The same record gets the same suffix, so that a repeated import finds its events. */
 function suffixFrom(key: string, { type, username }: PresetEvent, json: string): string {
   const bytes = createHash('sha256')
     .update(JSON.stringify([key, type, username, json]))
@@ -85,13 +90,13 @@ function suffixFrom(key: string, { type, username }: PresetEvent, json: string):
   return bytes.toString('hex')
 }
 
-/** Finds free times. `flush` stores what waits before the log is read. */
+/** Finds free times. `flush` stores the waiting events before the log is read. */
 function createPlaces(log: TimedLog, newest: Microseconds | undefined, flush: () => Promise<void>) {
   const runs = new Map<Microseconds, Run>()
   const taken = new Set<Microseconds>()
-  /** Every event of the log is at a known time. */
+  /** True if every event of the log is at a known time. */
   let isComplete = newest === undefined
-  /** No event of the log is earlier, and none is later. */
+  /** Bounds of the times of all events in the log. */
   let [lowest, highest] = newest === undefined ? [Infinity, -Infinity] : [-Infinity, newest]
 
   const forget = (): void => {
@@ -138,10 +143,10 @@ function createPlaces(log: TimedLog, newest: Microseconds | undefined, flush: ()
       highest = Math.max(highest, time)
       return time
     },
-    /** True if the log has the event at the time or at those that follow it. */
+    /** True if the log has the event at the time or at one of the following times. */
     has: async (base: Microseconds, suffix: string): Promise<boolean> =>
       (await readRun(base)).suffixes.has(suffix),
-    /** Another process has stored events too. */
+    /** Notes that another process has also stored events. */
     distrust() {
       forget()
       lowest = -Infinity
@@ -153,12 +158,14 @@ function createPlaces(log: TimedLog, newest: Microseconds | undefined, flush: ()
 async function readLog(log: TimedLog) {
   const [last] = (await log.list('limit=1')).events
   const { imported, now } = await readImported(log.store)
-  /** The log has nothing but what imports have stored. */
+  /** True if the log has only events that imports have stored. */
   const isOnlyImported = !last || imported?.newest === null || imported?.newest === last.created_at
   return { now, isOnlyImported, hasState: imported !== undefined, newest: last?.created_at }
 }
 
-/** Stores events in batches. `move` gives them other times, if other processes have taken theirs. */
+/**
+ * Stores events in batches. If other processes have used the times of events, `move` gives the events other times.
+ */
 function createBatches(
   log: TimedLog,
   move: (batch: readonly Waiting[]) => Promise<readonly Waiting[]>,

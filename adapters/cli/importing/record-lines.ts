@@ -15,7 +15,7 @@ import type { OwnTimes } from './own-times.js'
 export type RecordingLog = Pick<AuditLog, 'recordCustom' | 'list'>
 
 export interface RecordLinesOptions extends FieldOptions {
-  /** Records the events; is not closed. */
+  /** The log for the events. It is not closed. */
   readonly audit: RecordingLog
   /** Gives events the times of their records. @default all get the time of the import */
   readonly times?: OwnTimes | undefined
@@ -26,16 +26,15 @@ export interface RecordLinesOptions extends FieldOptions {
   /** Maximum number of records to read. @default all */
   readonly limit?: number | undefined
   /**
-   * The idempotency keys of a record: the next one is for a record whose key another event has. `number` counts the records of the file from 1,
-   * and `id` is the preset's key of the record. A record with the key of an equal event of the last 24 hours is not recorded again. Called in the
-   * order of the records.
-   * @default none
+   * The idempotency keys of a record. The next key is tried if another event has the one before. `number` counts the
+   * records of the file from 1, and `id` is the preset's key of the record. A record with the key of an equal event
+   * of the last 24 hours is not recorded again. Called in the order of the records. @default none
    */
   readonly keysOf?:
     | ((record: JsonRecord, number: number, id: string | undefined) => readonly string[])
     | undefined
   readonly stdin?: Readable | undefined
-  /** Ends the reading; lines that were read are recorded. */
+  /** Ends the reading. Lines that were already read are recorded. */
   readonly signal?: AbortSignal | undefined
   /** Called after each chunk of the file. */
   readonly onProgress?: ((progress: RecordProgress) => void) | undefined
@@ -52,19 +51,22 @@ export interface RecordProgress {
 export interface RecordedLines {
   /** Number of recorded events. */
   readonly recorded: number
-  /** Records whose event the log has already. */
+  /** Number of records whose event the log already has. */
   readonly repeated: number
   /** Lines that are not a JSON object in UTF-8. */
   readonly malformed: number
-  /** Lines that the log refused, such as one whose link attribute has no target. */
+  /** Number of lines that the log refused, for example because a link attribute has no target. */
   readonly refused: number
-  /** Events recorded without `occurred_at`, as the line has no valid time. */
+  /** Events recorded without `occurred_at`, because the line has no valid time. */
   readonly undated: number
-  /** New events whose `created_at` is the time of their record. */
+  /** Number of new events whose `created_at` is the time of their record. */
   readonly dated: number
-  /** Events that have the time of the import although their record has one: it is in the future or before 1970. */
+  /**
+   * Number of events with the time of the import although their record has a time, which is in the future or before
+   * 1970.
+   */
   readonly outside: number
-  /** Events that the log changed; their attribute `recording` says how. */
+  /** Number of events that the log has changed. Their attribute `recording` lists the changes. */
   readonly altered: number
   /** The first malformed and refused lines, and a note on a file of one record that has a list. */
   readonly problems: readonly { readonly line: number; readonly reason: string }[]
@@ -83,7 +85,7 @@ const NONE = {
   altered: 0,
 }
 
-/** Counts what becomes of the records of a file. */
+/** Counts the outcomes of the records of a file. */
 function createTally() {
   const problems: { line: number; reason: string }[] = []
   const counts = { ...NONE }
@@ -97,7 +99,10 @@ function createTally() {
   }
 }
 
-/** True if nothing is left to do: the event gets the time of its record, the log has it already, or it is refused. */
+/**
+ * True if the record needs no further work: its event gets the time of the record, is already in the log, or is
+ * refused.
+ */
 async function takeTime(
   times: OwnTimes | undefined,
   { counts, skip }: ReturnType<typeof createTally>,
@@ -115,9 +120,9 @@ async function takeTime(
 }
 
 /**
- * Records the lines in order; resolves when all events are durable. Lines that cannot be recorded are
- * counted and skipped. Rejects if the file cannot be read to its end or the store fails; the message has
- * the number of the last line and of the recorded events.
+ * Records the lines in order. Resolves when all events are durable. Lines that cannot be recorded are counted and
+ * skipped. Rejects if the file cannot be read to its end or the store fails; the message has the number of the last
+ * line and of the recorded events.
  */
 export async function recordLines(options: RecordLinesOptions): Promise<RecordedLines> {
   const {
@@ -211,7 +216,7 @@ function stopped(place: string, cause: unknown, signal: AbortSignal | undefined)
   return new Error(`${place}${why}`, { cause })
 }
 
-/** A note if the only record of a file has a list of several objects: these may be the records that the user means. */
+/** A note for a file whose only record has a list of several objects. These may be the intended records. */
 function notesOn({ value, line }: JsonRecord): RecordedLines['problems'] {
   const name = Object.keys(value).find((key) => {
     const member = isObject(value) ? value[key] : undefined
@@ -222,7 +227,7 @@ function notesOn({ value, line }: JsonRecord): RecordedLines['problems'] {
   return [{ line, reason: shortText(reason, 1000) }]
 }
 
-/** Records with the first key that belongs to no other event. */
+/** Records the event with the first key that no other event has. */
 async function recordOnce<Event>(
   [key, ...others]: readonly string[],
   call: (key: string | undefined) => Promise<Event>,

@@ -3,7 +3,7 @@ import type { AskCredentials } from '../feed/client.js'
 import { ask, canAsk } from '../terminal/ask.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-/** Asks for the user and the password that a feed wants, unless they are known. */
+/** Prompts for the user and the password of a feed, unless they are known. */
 export function askCredentials(address: string, terminal: Terminal): AskCredentials {
   return async ({ user }: Credentials) => {
     if (!canAsk(terminal)) return undefined

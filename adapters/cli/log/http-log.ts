@@ -19,7 +19,7 @@ export async function openHttpLog(
   const feed = await openFeed(address, askCredentials(address.url, terminal), { signal })
   const { presets } = await import('daybook/presets')
   const known = presets.flatMap((preset) => Object.entries(preset.customTypes))
-  // The service's own definitions of its types apply, unless the user gives others.
+  // Definitions of the user take precedence over the definitions of the service.
   const types = { ...feed.described.types, ...config?.types }
   const customTypes: CustomTypes = {
     ...Object.fromEntries(known),

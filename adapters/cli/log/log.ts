@@ -15,18 +15,18 @@ export interface Waiting {
 export interface TailCall extends Waiting {
   /** A `created_at`. @default the time of the newest event */
   readonly after?: string | undefined
-  /** Called when the log cannot be reached, and with `undefined` once it can be again. */
+  /** Called when the log is out of reach, and with `undefined` once it answers again. */
   readonly onOutage?: ((error: unknown) => void) | undefined
 }
 
 export interface ExportCall extends Waiting {
   readonly format: ExportFormat
   readonly columns?: readonly string[] | undefined
-  /** The name of the service, for the formats that have one. */
+  /** The name of the service, for formats that contain it. */
   readonly service?: string | undefined
 }
 
-/** A log that commands read from, wherever it is. */
+/** A log in a store or behind a feed, for reading. */
 export interface OpenLog {
   readonly kind: TargetKind
   list(query: EventQuery, options?: Waiting): Promise<EventPage>
@@ -35,12 +35,15 @@ export interface OpenLog {
     query: EventQuery,
     options?: Pick<CountOptions, 'facets' | 'top' | 'attributes' | 'within' | 'signal'>,
   ): Promise<Pick<EventCounts, 'total' | 'levels' | 'facets' | 'attributes' | 'exact'>>
-  /** Matching events in the order of `created_at`, from after `after` on, without an end. Outages are reported and waited for. */
+  /**
+   * Matching events in the order of `created_at`, after `after`, without an end. Reports outages, and waits for their
+   * end.
+   */
   tail(query: EventQuery, options: TailCall): AsyncIterable<AuditEvent>
   /** The bytes of an export, oldest events first. */
   export(query: EventQuery, options: ExportCall): AsyncIterable<Uint8Array>
   describe(event: AuditEvent): Sentence
-  /** The log itself; `undefined` over HTTP. */
+  /** The log object; `undefined` over HTTP. */
   readonly audit: AuditLog | undefined
   /** The feed; `undefined` for a log in a store. */
   readonly feed?: Feed | undefined

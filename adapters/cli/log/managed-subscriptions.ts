@@ -12,7 +12,7 @@ function subscriptionsOfStore(
       const status = await subscriptions.status(options)
       const statuses = new Map(status.map((one) => [one.id, one]))
       const all = await subscriptions.list(options)
-      // One that was made or removed between the two reads has no status.
+      // A subscription that was created or removed between the two reads has no status.
       return all.flatMap(({ whenStuck, ...subscription }) => {
         const found = statuses.get(subscription.id)
         return found ? [{ ...subscription, when_stuck: whenStuck, ...found }] : []
@@ -37,7 +37,9 @@ function subscriptionsOfStore(
   }
 }
 
-/** `username` is recorded as the user of changes in a store; a feed records its own user. */
+/**
+ * The subscriptions of a log. Changes in a store are recorded with `username`; a feed records its authenticated user.
+ */
 export function managedSubscriptions(
   { audit, feed }: Pick<OpenLog, 'audit' | 'feed'>,
   username?: string,

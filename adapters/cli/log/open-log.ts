@@ -2,7 +2,7 @@ import type { Terminal } from '../terminal/terminal.js'
 import type { OpenLog, OpenOptions } from './log.js'
 import type { Target } from './target.js'
 
-/** Opens the log. A log that is opened read-only is never created or migrated. */
+/** Opens the log. If it is opened read-only, it is never created or migrated. */
 export async function openLog(
   target: Target,
   options: OpenOptions,

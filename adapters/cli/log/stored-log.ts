@@ -32,7 +32,7 @@ const postgresOptions = ({
   ...(schema !== undefined && { schema }),
 })
 
-/** Loads the driver of this kind of log only. */
+/** Opens the store. Loads only the driver of this kind of log. */
 async function openStore(
   target: StoredTarget,
   { readOnly, migrate: mayMigrate }: OpenOptions,
@@ -78,8 +78,8 @@ const unscheduled = (rule: CleaningRule): CleaningRule =>
   ) as unknown as CleaningRule
 
 /**
- * The configuration for a command, which does nothing in the background: rules have no schedules, and subscriptions no
- * deliveries. It leaves the journal to the service. A log that is opened for reading takes none of them.
+ * The configuration for a command, without background work: rules have no schedules, and subscriptions no deliveries.
+ * The journal stays with the service. A log that is opened for reading gets none of these options.
  */
 function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
   const { cleaning, subscriptions, journal: _journal, ...config } = given
@@ -96,7 +96,7 @@ function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
   }
 }
 
-/** The store, which also reports when its lists begin to fail and when they work again. */
+/** The store. It also reports when its lists begin to fail, and when they work again. */
 function watchOutages(store: EventStore): { store: EventStore; outages: Set<OnOutage> } {
   const outages = new Set<OnOutage>()
   let isAway = false
@@ -131,7 +131,8 @@ async function openAudit(store: EventStore, config: LogConfig, signal: AbortSign
       customTypes: { ...known, ...config.customTypes },
       store,
     })
-    // A read fails at once if Postgres is out of reach; other calls try again for some seconds. It also migrates the log.
+    // A read fails at once if Postgres is out of reach, while other calls retry for some seconds. The read also
+    // migrates the log.
     await audit.get(NO_EVENT, { signal })
     return audit
   } catch (error) {

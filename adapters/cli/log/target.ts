@@ -2,7 +2,7 @@ import { usageError } from '../terminal/exit-codes.js'
 
 export type TargetKind = 'sqlite' | 'postgres' | 'http'
 
-/** Where a log is. */
+/** The address of a log. */
 export type Target =
   | { readonly kind: 'sqlite'; readonly filename: string }
   | {
@@ -15,10 +15,13 @@ export type Target =
 const POSTGRES = /^postgres(?:ql)?:\/\//
 const HTTP = /^https?:\/\//
 
-/** Several hosts, which the store checks. */
+/** The part of an address with several hosts. The store checks these. */
 const HOSTS = /(?<=^[^/]*\/\/(?:[^/?#]*@)?)[^@/?#]*,[^@/?#]*(?=[/?#]|$)/
 
-/** True if the driver can read the address. It takes an empty host after a user, and percent signs that encode nothing, but not at the end. */
+/**
+ * True if the driver can read the address. The driver accepts an empty host after a user, and percent signs that
+ * encode nothing, except at the end.
+ */
 const isPostgresAddress = (text: string): boolean =>
   URL.canParse(text.replace('@/', '@localhost/').replace(HOSTS, 'localhost')) &&
   !/%[\da-f]?$/i.test(text)
@@ -48,7 +51,7 @@ function withoutCredentials(address: string): string {
   const [, scheme = '', rest = ''] = /^(\w+:\/\/)(.*)$/s.exec(address) ?? []
   const end = rest.search(/[?#]/)
   const head = end === -1 ? rest : rest.slice(0, end)
-  // Then the query may be a part of a password.
+  // An unencoded `?` or `#` in a password ends the head too early. Then the rest is hidden.
   const isUser = !head.includes('@') && rest.includes('@')
   return scheme + (isUser ? '…' : head.slice(head.lastIndexOf('@') + 1))
 }

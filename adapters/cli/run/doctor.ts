@@ -12,7 +12,7 @@ function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[
   const found: Checkup[] = [
     {
       name: 'store',
-      // Its warnings have checkups of their own.
+      // The warnings of the store have checkups of their own.
       status: store.error ? 'fail' : 'pass',
       found: store.error?.message ?? `the log answers in ${Math.ceil(store.responseMs)} ms`,
     },
@@ -50,7 +50,7 @@ function healthCheckups({ store, index, cleaning, disk }: AuditHealth): Checkup[
 async function checkSchema(call: Call): Promise<Checkup> {
   const name = 'schema'
   const pending = await pendingMigrations(call.target).catch(messageOf)
-  // The checkups before this one say why, such as rights that the role lacks.
+  // Earlier checkups contain the reason, such as missing rights of the role.
   if (typeof pending === 'string') return { name, status: 'fail', found: pending }
   const { version, latest } = pending
   if (version === latest)
@@ -67,13 +67,13 @@ async function checkSchema(call: Call): Promise<Checkup> {
   return { name, status: 'fail', found: 'there is no log', remedy: `${remedy}; ${lost}` }
 }
 
-/** The rights that the role or the user lacks to connect at all. */
+/** The rights without which the role or the user cannot connect at all. */
 const ENTRY: Readonly<Record<'sqlite' | 'postgres', string>> = {
   sqlite: 'let this user read the file and open its folder',
   postgres: 'give the role the password of the log and the right CONNECT on its database',
 }
 
-/** Results of the checks that this user may run, and how the command ends if one failed. */
+/** Results of the checks that this user may run, and the exit after a failed check. */
 interface Checked {
   readonly found: readonly Checkup[]
   readonly exit: Exit

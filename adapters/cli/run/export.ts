@@ -43,8 +43,8 @@ function checkOptions(
 }
 
 /**
- * Writes the events that match, and shows how far it is. The output is opened once the log has given the first bytes, so an export
- * that the log refuses changes no file.
+ * Writes the matching events, and shows the progress. The output is opened once the log has returned the first bytes.
+ * So an export that the log refuses changes no file.
  */
 async function writeEvents(
   call: Call,
@@ -98,11 +98,11 @@ function checkOutput(call: Call, file: string): void {
   throw usageError(`${file} exists: ${goOn}--overwrite replaces it`)
 }
 
-/** A file to go on with; `after` is the time of its last event. */
+/** A file to continue. `after` is the time of its last event. */
 interface Earlier {
   readonly handle: FileHandle
   readonly after: string | undefined
-  /** Where its last whole line ends. */
+  /** The end of its last whole line, in bytes. */
   readonly end: number
 }
 
@@ -139,7 +139,7 @@ async function readEarlier(
   return { handle, after, end: last.end }
 }
 
-/** Opens the file of an export that was interrupted; `undefined` if there is none. */
+/** Opens the file of an interrupted export; `undefined` if there is none. */
 async function openEarlier(file: string, format: ExportFormat): Promise<Earlier | undefined> {
   if (!isThere(file)) return undefined
   const handle = await open(file, 'r+')
@@ -161,12 +161,12 @@ async function exportLines(call: Call, query: EventQuery, file: string): Promise
       : { ...query, where: bothOf(query.where, oneCondition('created_at', 'gt', [after])) }
   let handle = earlier?.handle
   let position = earlier?.end ?? 0
-  // A file of CSV that goes on has its heading already.
+  // A continued file of CSV has its heading already.
   let heading = format === 'csv' && position > 0
   try {
     await writeEvents(call, later, async () => {
       const output = (handle ??= await open(file, overwrite ? 'w' : 'wx'))
-      // Half a line is written again.
+      // A partial line is written again.
       await output.truncate(position)
       return async (chunk) => {
         let bytes = chunk

@@ -28,10 +28,10 @@ const FIELD_OPTIONS = {
   time: '--time',
 } as const
 
-/** Further options of lines that are recorded, which presets take too. */
+/** Further options for recorded lines, also allowed with presets. */
 const RECORD_OPTIONS = { limit: '--limit', createdAt: '--created-at' } as const
 
-/** How lines become events; `undefined` if the files have whole events. */
+/** Options for converting lines to events; `undefined` if the files contain complete events. */
 async function readFields({ options }: Call): Promise<FieldOptions | undefined> {
   const { presets } = await import('daybook/presets')
   const given = Object.entries(FIELD_OPTIONS).filter(([name]) => options[name] !== undefined)
@@ -61,8 +61,9 @@ const digest = (...parts: readonly (string | Buffer)[]): string => {
 }
 
 /**
- * The keys of the records of a file. A record of a preset that has an id has the same key in any file. Any other has one by the path of the
- * file, the first record in it, its number and its text: the same one in a file that has grown, and another one in another file.
+ * The keys of the records of a file. A preset's record with an id has the same key in any file. For other records,
+ * the key is made of the path of the file, its first record, and the number and the text of the record. It stays the
+ * same when the file grows, and differs in another file.
  */
 function recordKeys(
   { preset }: FieldOptions,
@@ -177,7 +178,7 @@ const OWN_TIMES = (events: string): string => `created_at of ${events} is the ti
 const IMPORT_TIMES = (events: string): string =>
   `the log was not empty: created_at of ${events} is the time of the import, and occurred_at that of the record (see --created-at)`
 
-/** Records nothing, so that a dry run reads lines as the import would. */
+/** A log that records nothing, so that a dry run reads lines like the import. */
 const NO_LOG: RecordingLog = {
   recordCustom: () => Promise.resolve(undefined),
   list: () => Promise.resolve({ events: [], truncated: false }),
@@ -196,7 +197,7 @@ export async function run(call: Call): Promise<Exit> {
   const isDry = options['dryRun'] === true
   const isNew = target.kind === 'sqlite' && !statSync(target.filename, { throwIfNoEntry: false })
   const log = isDry ? undefined : await call.openLog({ readOnly: false, migrate: isNew })
-  // The newest event of an import may be old.
+  // After an import, the newest event may be old. This causes a doubt about the clock.
   log?.audit?.store.acceptClock?.()
   const times =
     log?.audit &&

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ExportFormat } from '../../../src/exporting/formats.js'
 
-/** The last whole line of a file, and where it ends. */
+/** The last whole line of a file, and its end. */
 export interface LastLine {
   readonly text: string
-  /** In bytes, the line break included. */
+  /** Position in bytes after the line break. */
   readonly end: number
 }
 
@@ -48,7 +48,7 @@ const recordsOf = (line: string): number => {
     .reduce((sum, { logRecords }) => sum + logRecords.length, 0)
 }
 
-/** The number of events in a file of lines. A line of OTLP has several. */
+/** The number of events in a file of lines. For OTLP, a line has several events. */
 export async function countLines(file: FileHandle, format: ExportFormat): Promise<number> {
   let [count, start] = [0, 0]
   for await (const end of lineEnds(file, format === 'csv')) {
@@ -61,6 +61,6 @@ export async function countLines(file: FileHandle, format: ExportFormat): Promis
     }
     start = end
   }
-  // The first line of CSV is the heading.
+  // The heading is the first line of CSV.
   return format === 'csv' ? Math.max(0, count - 1) : count
 }

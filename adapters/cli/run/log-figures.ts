@@ -9,7 +9,7 @@ import type { LogConfig, OpenLog, Waiting } from '../log/log.js'
 import { managedSubscriptions } from '../log/managed-subscriptions.js'
 import { CommandError } from '../terminal/exit-codes.js'
 
-/* The figures of `daybook stats`. What a log does not tell is null. */
+/* The figures of `daybook stats`. A figure that a log does not give is null. */
 
 export interface EventFigures {
   readonly total: number
@@ -21,7 +21,7 @@ export interface EventFigures {
 }
 
 export interface SuppressedFigures {
-  /** Calls that throttles have suppressed and an event reports. */
+  /** Suppressed calls that an event reports. */
   readonly calls: number
   readonly exact: boolean
   /** The most frequent first. */
@@ -74,7 +74,7 @@ const GAP = 'warn:audit_log:gap'
 const SUPPRESSED = parseQuery(`filter[m]=or&filter[suppressed_count_gt]=0&filter[type_eq]=${GAP}`)
 const MAX_PAGES = 20
 
-/** The suppressed calls that an event reports: of its own type, or after a while of several types. */
+/** Number of suppressed calls that an event reports: calls of its own type, or, in a gap event, of several types. */
 function suppressedIn({
   type,
   attributes,
@@ -128,7 +128,7 @@ async function cleaningFigures(
   }))
 }
 
-/** Null if a feed has no endpoints for them, or not for its user. */
+/** Null if a feed has no endpoints for subscriptions, or does not let its user read them. */
 async function subscriptionFigures(
   log: OpenLog,
   options: Waiting,

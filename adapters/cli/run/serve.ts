@@ -16,14 +16,14 @@ function listenFailure(error: unknown, port: number): Error {
     : (error as Error)
 }
 
-// How often to look whether a process has opened the file.
+// Interval of the checks whether a process has opened the file.
 const CHECK_MS = 1000
 
 function printHints(hints: readonly string[], { terminal, options }: Call): void {
   for (const hint of hints) printNotice(terminal, hint, options['json'] === true)
 }
 
-/** Opens the log, and reads from it, so that a fault is reported now instead of in the page. */
+/** Opens the log, and reads from it, so that a fault is reported here and not in the page. */
 async function openReadable(source: Source, call: Call): Promise<ServedLog> {
   const served = await openServedLog(source, call)
   try {
@@ -35,7 +35,7 @@ async function openReadable(source: Source, call: Call): Promise<ServedLog> {
   }
 }
 
-/** Waits until the copy is outdated or the command ends, and resolves to the log that the site then shows. */
+/** Waits until the copy is outdated or the command ends. Resolves to the log that the site then shows. */
 async function replaceCopy(
   copy: ServedLog,
   source: Source,

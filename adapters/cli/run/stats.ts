@@ -10,7 +10,7 @@ type Row = readonly [name: string, value: string]
 
 const UNKNOWN = 'not known over HTTP'
 
-/** How numbers look: for people on a terminal, plain elsewhere. */
+/** The form of numbers: for people on a terminal, plain elsewhere. */
 interface Writer {
   readonly number: (value: number) => string
   readonly size: (bytes: number) => string

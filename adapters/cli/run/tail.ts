@@ -10,7 +10,7 @@ import { printNotice } from '../terminal/notice.js'
 import { rowWriter } from '../call/rows.js'
 import { usageError } from '../terminal/exit-codes.js'
 
-/** The `created_at` after which to begin, `undefined` for new events only. */
+/** The `created_at` after which the tail begins; `undefined` for new events only. */
 function startOf(options: Call['options']): string | undefined {
   const { since, after } = options
   if (since !== undefined && after !== undefined)

@@ -26,7 +26,10 @@ const STEPS: Readonly<Record<VerifyProgress['step'], ProgressOptions>> = {
   file: { label: 'checking the database', unit: 'tables' },
 }
 
-/** The number of events, for the time left; `undefined` if it is not needed or takes long. */
+/**
+ * The number of events, for an estimate of the remaining time; `undefined` if it is not needed or counting takes
+ * long.
+ */
 async function countEvents(
   audit: AuditLog,
   { stderr, signal }: Terminal,
@@ -36,7 +39,7 @@ async function countEvents(
   return exact.total ? total : undefined
 }
 
-/** Shows the progress of one step after the other, each with its own rate. */
+/** Shows the progress of the steps one after another, each with a separate rate. */
 function showSteps(terminal: Terminal, events: number | undefined) {
   let step: VerifyProgress['step'] | undefined
   let shown: Progress | undefined

@@ -2,14 +2,15 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /*
- * Any page in the browser of the user, and any user of the machine, can send requests to this server. So a request must be
- * addressed to this server, must not come from another origin, may only read, and needs the cookie that the printed address gives.
+ * Any page in the browser of the user, and any user of the machine, can send requests to this server. So a request
+ * must be addressed to this server, must not come from another origin, may only read, and needs the cookie that the
+ * printed address sets.
  */
 
-/** The part of a request that decides. */
+/** The parts of a request that access depends on. */
 export interface AccessRequest {
   readonly method?: string | undefined
-  /** As sent. */
+  /** The URL as the client sent it. */
   readonly url?: string | undefined
   readonly headers: IncomingHttpHeaders
 }
@@ -25,7 +26,7 @@ export interface AccessAnswer {
 }
 
 export interface Access {
-  /** The path that signs in, once. */
+  /** The path for signing in. It works once. */
   readonly loginPath: string
   /** `undefined` for a request that may read the log. */
   answer(request: AccessRequest): AccessAnswer | undefined
@@ -33,7 +34,7 @@ export interface Access {
 
 export const PAGE_PATH = '/audit'
 
-/** They read by a query in the body of a request. */
+/** Paths that read by a query in the body of a request. */
 const SEARCH_PATHS: ReadonlySet<string> = new Set(['/api/events/search', '/api/events/counts'])
 
 const LOGIN_PATH = '/login'
@@ -50,11 +51,13 @@ function readCookie({ cookie = '' }: IncomingHttpHeaders, name: string): string 
   return found?.slice(name.length + 1)
 }
 
-/** A page that a browser opens in a window or a tab, by a link of any site or by its address. */
+/** True for a page that a browser opens in a window or a tab, by its address or by a link on any site. */
 const isOpened = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 
-/** Refuses what another site sends: by a name of its own that leads to this machine, or by a request to another origin. */
+/**
+ * Refuses requests that another site has caused, either by a host name that leads to this machine, or across origins.
+ */
 function refuseOthers(
   { url = '', headers }: AccessRequest,
   hosts: readonly string[],
@@ -75,7 +78,7 @@ const redirect = (headers: Readonly<Record<string, string>> = {}): AccessAnswer 
   text: `see ${PAGE_PATH}`,
 })
 
-/** Who may read the log that is served on this port of 127.0.0.1. */
+/** Access to the log that is served on this port of 127.0.0.1. */
 export function createAccess(port: number): Access {
   const token = newSecret()
   const session = newSecret()
@@ -94,7 +97,7 @@ export function createAccess(port: number): Access {
         status: 403,
         text: 'this address was used already, and works once; if that was not you, end daybook serve. Start it again for a new address',
       }
-    // Programs that preview links send HEAD.
+    // Programs that preview links send HEAD. Such a request must not use up the address.
     if (method === 'HEAD') return redirect()
     isUsed = true
     return redirect({

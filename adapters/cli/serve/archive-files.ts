@@ -3,10 +3,10 @@ import path from 'node:path'
 import { CommandError } from '../terminal/exit-codes.js'
 
 const ARCHIVE = /^[^.].*\.(?:(?:ndjson|jsonl)(?:\.gz)?|parquet)$/
-// An archive by year and month lists its files in it.
+// The list of files in an archive by year and month, which has no events.
 const MANIFEST = 'manifest.ndjson'
 
-/** The archive files in a folder and in all folders below it, in the order of their names. Files that are not complete are left out. */
+/** The archive files in a folder and in all folders below it, ordered by name. Incomplete files are left out. */
 export function archiveFilesIn(folder: string): readonly string[] {
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const isArchive = (name: string): boolean =>

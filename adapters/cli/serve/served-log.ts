@@ -15,7 +15,7 @@ export interface ServedLog {
   /** Notes for the user about it. */
   readonly notes: readonly string[]
   readonly isCopy: boolean
-  /** True for a copy, once opening the log again gives the log itself. */
+  /** True for a copy, once the log itself can be opened. */
   readonly isOutdated: () => boolean
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ const UNCOPIED = { isCopy: false, isOutdated: () => false }
 /** Arguments for opening a log for the command. */
 interface Opening {
   readonly call: Call
-  /** Creates the temporary folder when it is called first. */
+  /** Returns the temporary folder. The first call creates it. */
   readonly folder: () => TempFolder
 }
 
@@ -62,7 +62,10 @@ const descriptions = ({ types, customTypes }: LogConfig = {}): LogConfig => ({
 
 const sizeOf = (file: string): number => fs.statSync(file).size
 
-/** A log in the temporary folder with the events of the files. It stays open for writing, so that its index is built. */
+/**
+ * Creates a log in the temporary folder with the events of the files. It stays open for writing, because otherwise
+ * its index would not be built.
+ */
 async function importFiles(
   files: readonly string[],
   { call: { terminal, config }, folder }: Opening,

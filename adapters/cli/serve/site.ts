@@ -9,14 +9,14 @@ export interface SiteOptions {
   readonly port: number
   /** Shown at the top of the page. */
   readonly name: string
-  /** The user to whom the page is shown. */
+  /** The user of the page. */
   readonly username: string
 }
 
 export interface Site {
-  /** The address that opens the page, once. */
+  /** The address that opens the page. It works once. */
   readonly url: string
-  /** Answers from now on from this log. */
+  /** Answers from this log from now on. */
   show(audit: AuditLog): void
   close(): Promise<void>
 }
@@ -30,7 +30,10 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The cookie is not sent when a link of another site leads here, but it is sent when the user follows a link on this document. */
+/**
+ * The response for a link on another site. The browser sends no cookie for that link, but it sends the cookie for the
+ * link in this document.
+ */
 const documentOf = (text: string): string =>
   `<!doctype html><html lang="en"><title>daybook serve</title><p>${text}</p><p>Did you open it just now? <a href="${PAGE_PATH}">Go to the log</a></p></html>\n`
 

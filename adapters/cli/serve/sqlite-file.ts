@@ -22,20 +22,20 @@ function headOf(file: string): Buffer {
   }
 }
 
-/** True if the file begins as a SQLite database does; its name does not matter. */
+/** True if the file begins like a SQLite database. Its name does not matter. */
 export const isSqliteFile = (file: string): boolean =>
   headOf(file).toString('latin1').startsWith(MAGIC)
 
 const exists = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false }) !== undefined
 
 /**
- * True if reading the database creates no files beside it. In WAL mode SQLite creates `-wal` and `-shm` if they are missing, and
- * needs a folder that it can write to. Both are there while a process has the database open.
+ * True if reading the database creates no files beside it. In WAL mode SQLite creates `-wal` and `-shm` if they are
+ * missing, and needs a writable folder. Both files exist while a process has the database open.
  */
 const isReadableInPlace = (file: string): boolean =>
   headOf(file)[READ_VERSION] !== WAL_MODE || (exists(`${file}-wal`) && exists(`${file}-shm`))
 
-/** Changes when the file is written, replaced or removed. */
+/** A text that changes when the file is written, replaced or removed. */
 function versionOf(file: string): string {
   const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
   return found ? [found.dev, found.ino, found.size, found.mtimeNs].join(' ') : ''
@@ -43,10 +43,10 @@ function versionOf(file: string): string {
 
 async function copyFile(from: string, to: string, terminal: Terminal): Promise<void> {
   try {
-    // At once, on file systems that share the blocks of copies.
+    // On file systems with shared blocks, this takes no time.
     return await fs.promises.copyFile(from, to, fs.constants.COPYFILE_FICLONE_FORCE)
   } catch {
-    // A copy of the bytes follows, which also reports a file that cannot be read.
+    // Copies the bytes instead. This also reports an unreadable file.
   }
   const progress = showProgress(terminal, { label: 'copying', unit: 'MB', format: megabytesText })
   const { size } = await fs.promises.stat(from)
@@ -65,13 +65,13 @@ const ATTEMPTS = 5
 export interface ReadableFile {
   readonly filename: string
   readonly isCopy: boolean
-  /** True if it is a copy, and the database itself can be read now, because a process has opened it. */
+  /** True for a copy of a database that can now be read directly, because a process has opened it. */
   readonly isOutdated: () => boolean
 }
 
 /**
- * Returns the file itself if reading it creates no files beside it. Otherwise no process has it open; then it is copied to a
- * temporary folder, with its WAL, which may have the newest events.
+ * Returns the file itself if reading it creates no files beside it. Otherwise no process has it open. Then the file
+ * is copied to a temporary folder, with its WAL, which may contain the newest events.
  */
 export async function readableFile(
   given: string,

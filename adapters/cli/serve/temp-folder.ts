@@ -3,19 +3,19 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** A folder that only this user opens. */
+/** A folder that only this user can open. */
 export interface TempFolder {
   file(name: string): string
   remove(): void
 }
 
-/** Process ids mean something on one machine, and in one container, only. */
+/** Identifies the machine and the container, because process ids mean something only there. */
 function machineId(): string {
   let namespace = ''
   try {
     namespace = fs.readlinkSync('/proc/self/ns/pid')
   } catch {
-    // Not Linux.
+    // Only Linux has this file.
   }
   return createHash('sha256').update(`${os.hostname()} ${namespace}`).digest('hex').slice(0, 8)
 }
@@ -37,7 +37,7 @@ function isOwnFolder(folder: string): boolean {
   return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
 }
 
-/** Removes the folders of processes that were killed, as far as it can. */
+/** Removes the folders of killed processes, as far as possible. */
 export function removeStaleFolders(): void {
   const prefix = commonPrefix()
   try {
@@ -49,7 +49,7 @@ export function removeStaleFolders(): void {
         fs.rmSync(folder, { recursive: true, force: true })
     }
   } catch {
-    // The next start tries again.
+    // After a failure, the next start tries again.
   }
 }
 

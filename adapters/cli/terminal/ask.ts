@@ -3,13 +3,13 @@ import { Writable } from 'node:stream'
 import { CommandError } from './exit-codes.js'
 import type { Terminal } from './terminal.js'
 
-/** True if questions reach a person. */
+/** True if a person can answer questions. */
 export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true
 
 /**
- * Asks a question on stderr, so that stdout has results only. What is typed for a secret is not shown. Rejects on Ctrl-C, and on the
- * end of stdin.
+ * Asks a question on stderr, so that stdout has results only. A typed secret is not shown. Rejects on Ctrl-C, and at
+ * the end of stdin.
  */
 export async function ask(
   { stdin, stderr, signal }: Terminal,
@@ -26,7 +26,7 @@ export async function ask(
   })
   const refused = new Promise<never>((_resolve, reject) => {
     lines.once('SIGINT', () => reject(new CommandError('interrupted', 'interrupted')))
-    // `question` does not settle then.
+    // In this case `question` does not settle.
     lines.once('close', () => reject(noAnswer))
   })
   if (isSecret) stderr.write(question)

@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export type Exit = keyof typeof exitCodes
 
-/** How a command has ended that a signal of the system ends. */
+/** Exits of a command that a signal of the system ends. */
 export const SIGNALS = {
   SIGHUP: 'hungUp',
   SIGINT: 'interrupted',
@@ -50,7 +50,10 @@ const EXIT_OF: Readonly<Partial<Record<AuditLogErrorCode, Exit>>> = {
   UNKNOWN_PREDICATE: 'usage',
 }
 
-/** Codes of the operating system, of SQLite and of Postgres (SQLSTATE, also by class) in the causes of an error. */
+/**
+ * Exits by error codes in the causes of an error: codes of the operating system, of SQLite and of Postgres (SQLSTATE,
+ * also by class).
+ */
 const EXIT_OF_CAUSE: readonly (readonly [RegExp, Exit])[] = [
   [/^(?:28...|42501|3D000|EACCES|EPERM|SQLITE_(?:AUTH|PERM|READONLY)\w*)$/, 'forbidden'],
   [
@@ -76,7 +79,7 @@ export function exitOf(error: unknown): Exit {
   return found?.[1] ?? 'failed'
 }
 
-/** The message of an error, and the messages of its causes that say more. */
+/** The message of an error, with messages of causes that add information. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const several = error instanceof AggregateError ? error.errors.map(messageOf) : []

@@ -1,7 +1,7 @@
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Terminal } from './terminal.js'
 
-/** Prints a message that is no error to stderr: as a sentence, or as a line of JSON. */
+/** Prints a message, not an error, to stderr: as a sentence, or as a line of JSON. */
 export function printNotice(
   { stderr }: Pick<Terminal, 'stderr'>,
   text: string,

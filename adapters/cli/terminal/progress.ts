@@ -4,9 +4,9 @@ const FIRST_AFTER_MS = 1000
 const EVERY_MS = 200
 
 export interface Progress {
-  /** Sets how much is done, and how much there is to do if that is known. */
+  /** Sets the completed amount, and the total if it is known. */
   update(done: number, total?: number): void
-  /** Removes the line, so that the next output begins on an empty one. */
+  /** Removes the line, so that the next output begins on an empty line. */
   stop(): void
 }
 
@@ -50,7 +50,7 @@ export function progressLine(
   return parts.join('  ')
 }
 
-/** Shows how long the work has taken, where it cannot be known how much there is to do. */
+/** Shows how long the work has taken, if the total cannot be known. */
 export function showElapsed(
   { stderr }: Pick<Terminal, 'stderr'>,
   label: string,
@@ -70,7 +70,7 @@ export function showElapsed(
   }
 }
 
-/** Shows progress on the terminal of stderr, from one second after the start on; elsewhere nothing. */
+/** Shows progress on a terminal at stderr, from one second after the start on. Otherwise shows nothing. */
 export function showProgress(
   { stderr }: Pick<Terminal, 'stderr'>,
   options: ProgressOptions,

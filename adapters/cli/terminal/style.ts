@@ -3,10 +3,10 @@ import type { Output, Terminal } from './terminal.js'
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** Returns the text in a style, or unchanged where colours are off. */
+/** Returns the text in a style, or unchanged if colours are off. */
 export type Paint = (style: Style, text: string) => string
 
-/** True to use colours, by https://no-color.org and https://force-color.org. */
+/** True if colours are to be used, by https://no-color.org and https://force-color.org. */
 function hasColours(output: Output, env: Terminal['env']): boolean {
   if (env['FORCE_COLOR'] !== undefined) return env['FORCE_COLOR'] !== '0'
   if (env['NO_COLOR']) return false

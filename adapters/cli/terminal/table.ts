@@ -8,14 +8,14 @@ export interface Column<Row> {
   readonly heading: string
   /** Empty for a value that is missing. */
   readonly text: (row: Row) => string
-  /** On a terminal. @default none */
+  /** Style on a terminal. @default none */
   readonly style?: ((row: Row) => Style | undefined) | undefined
   /** @default left */
   readonly align?: 'left' | 'right'
 }
 
 const MAX_CELL = 1000
-// Of these scripts, and of most emoji, each character takes two columns of a terminal.
+// Characters of these scripts, and most emoji, take two columns of a terminal.
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uFF01-\uFF60]/gu
 const NO_WIDTH = /[\p{Mn}\p{Me}\u200C\u200D]/gu

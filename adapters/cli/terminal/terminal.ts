@@ -1,28 +1,28 @@
 import type { Readable, Writable } from 'node:stream'
 import { CommandError, type Exit, exitCodes, messageOf, SIGNALS } from './exit-codes.js'
 
-/** A stream of output; of a terminal it has the size in characters. */
+/** A stream of output. A terminal has a size in characters. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** Streams that a command reads from and writes to. Tests pass streams of their own. */
+/** Streams of a command. Tests pass other streams. */
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean }
-  /** Results only. */
+  /** The stream for results only. */
   readonly stdout: Output
-  /** Messages, questions and progress. */
+  /** The stream for messages, questions and progress. */
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Aborts on Ctrl-C and other signals, with an {@link Exit} as the reason, and once stdout takes no more: with {@link OUTPUT_CLOSED}, or
-   * an error.
+   * Aborts on Ctrl-C and other signals, with an {@link Exit} as the reason. Also aborts once stdout is closed, with
+   * {@link OUTPUT_CLOSED} or an error.
    */
   readonly signal: AbortSignal
 }
 
-/** The reason with which {@link Terminal.signal} aborts once the reader of stdout is gone, as after `| head -1`. */
+/** Reason of {@link Terminal.signal} after the reader of stdout has gone, as with `| head -1`. */
 export const OUTPUT_CLOSED = 'the reader of the output is gone'
 
-/** Resolves once the stream takes more, so that a slow reader bounds the memory. */
+/** Resolves once the stream can accept more, so that a slow reader bounds the memory. */
 export function write(output: Output, text: string | Uint8Array): Promise<void> | undefined {
   if (output.destroyed || output.write(text)) return undefined
   return new Promise((resolve) => {
@@ -39,13 +39,16 @@ export function write(output: Output, text: string | Uint8Array): Promise<void> 
 const isBrokenPipe = (error: NodeJS.ErrnoException): boolean =>
   error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
 
-/** Resolves once all that was written has left, or cannot. */
+/** Resolves once all output has been written, or cannot be written. */
 export const flush = (output: Output): Promise<void> =>
   new Promise((resolve) => {
     output.write('', () => resolve())
   })
 
-/** The terminal of this process. The first signal, such as that of Ctrl-C, ends the command in order, the second at once. */
+/**
+ * The terminal of this process. The first signal, such as Ctrl-C, ends the command in an orderly way, the second
+ * signal at once.
+ */
 export function processTerminal(): Terminal {
   const controller = new AbortController()
   for (const [name, exit] of Object.entries(SIGNALS) as [NodeJS.Signals, Exit][])

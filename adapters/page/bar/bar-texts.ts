@@ -2,7 +2,7 @@ import { byLanguage } from '../data/language.js'
 import type { TypedProblem } from './typed-conditions.js'
 
 interface BarTexts {
-  /** Why a typed text is no filter. */
+  /** Reason why a typed text is no filter. */
   readonly problems: Readonly<Record<TypedProblem['key'], (text: string) => string>>
   readonly unknown: (names: string) => string
   readonly noneOfType: (type: string) => string

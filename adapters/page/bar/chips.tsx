@@ -29,7 +29,7 @@ import { recordRecentQueries } from './recent-queries.js'
 
 recordRecentQueries()
 
-/** The number of events that a filter excludes because they lack its attribute; `undefined` until known. */
+/** The number of events that a filter excludes because they lack its attribute. `undefined` until known. */
 function useDropped(conjunct: Conjunct): number | undefined {
   const attribute = requiredAttribute(conjunct)
   const [fetched, setFetched] = useState<number>()

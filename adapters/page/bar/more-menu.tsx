@@ -29,7 +29,7 @@ const close = (): void => {
   dialog.value = undefined
 }
 
-/** The commands that have no button of their own at the top, each with its key. */
+/** The commands without a button at the top, each with its key. */
 export function MoreMenu() {
   return <CommandMenu label={moreTexts.title} commands={commands()} close={close} />
 }

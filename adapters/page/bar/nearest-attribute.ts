@@ -8,7 +8,7 @@ export interface TypedContext {
   readonly words: Words
 }
 
-/** How a typed name can fit the name of an attribute, best first. */
+/** Tests for a typed name that stands for the name of an attribute, best first. */
 const FITS: readonly ((name: string, typed: string) => boolean)[] = [
   (name, typed) => name === typed,
   (name, typed) => name.endsWith(`_${typed}`),
@@ -20,9 +20,9 @@ const FITS: readonly ((name: string, typed: string) => boolean)[] = [
 const USER = 'user'
 
 /**
- * The attribute that a typed name stands for: the one that the page calls so, the one with this name, or the first of the
- * attributes that occur whose name has it as a part: `status` stands for `response_status`. If `isFuzzy`, a name
- * that differs in a few letters will do. `undefined` if none does.
+ * The attribute for a typed name. The best match is the attribute with this label in the page, then the attribute
+ * with this name, then the first existing attribute whose name contains it: `status` means `response_status`. With
+ * `isFuzzy`, a name may differ in a few letters. `undefined` if no attribute matches.
  */
 export function nearestAttribute(
   typed: string,

@@ -28,7 +28,9 @@ const QUERY_LIKE = /filter(?:\[|%5B)|range=|[?&]q=/i
 /** Focuses the filter field. */
 export const focusBar = (): void => document.getElementById(INPUT)?.focus()
 
-/** Replaces the query by a pasted one; returns whether the text was a query. Bare filters keep the current range. */
+/**
+ * Replaces the query by a pasted query. Returns true if the text was a query. Bare filters keep the current range.
+ */
 function goToPasted(text: string): boolean {
   const pasted = suggestions.value!.parsePasted(text)
   if (pasted === undefined) return false
@@ -38,7 +40,7 @@ function goToPasted(text: string): boolean {
   return true
 }
 
-/** Focuses the last chip if the caret is at the start of the field; returns whether it did. */
+/** Focuses the last chip if the caret is at the start of the field. Returns true if it did. */
 function focusLastChip(field: HTMLInputElement): boolean {
   const chips = field.closest('ul')!.querySelectorAll<HTMLElement>('button.chip-body')
   if (field.selectionStart !== 0 || field.selectionEnd !== 0 || chips.length === 0) return false
@@ -93,7 +95,7 @@ function useFilterField(field: { readonly current: HTMLInputElement | null }) {
     ArrowDown: () => (step(1), true),
     ArrowUp: () => (step(-1), true),
     Enter() {
-      // With an empty field, Enter must not accept the first suggestion by accident.
+      // Enter in an empty field must not accept the first suggestion by accident.
       if (isOpen.value && (text.value !== '' || active.value > 0)) enter().catch(() => undefined)
       return true
     },

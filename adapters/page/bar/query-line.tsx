@@ -51,7 +51,7 @@ export function QueryLine() {
         <button
           type="button"
           class="link"
-          // Otherwise the field would lose the focus, and restore its text, before the click.
+          // Without this, the field would lose the focus, and restore its text, before the click.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => (isEditing.value = !isEditing.value)}
         >

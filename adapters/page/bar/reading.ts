@@ -8,7 +8,7 @@ import { readTypedRange, type TypedAt } from './typed-range.js'
 export interface Reading {
   readonly conjuncts: readonly Conjunct[]
   readonly range: Range | undefined
-  /** True if all of it is text to search for. */
+  /** True if the whole text is to be searched for. */
   readonly isText: boolean
   /** Names of attributes that no event has. */
   readonly unknown: readonly string[]

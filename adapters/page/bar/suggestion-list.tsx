@@ -63,7 +63,7 @@ export const suggestionsFor = (text: string): readonly Suggestion[] =>
     texts.words,
   )
 
-/** Does what a suggestion says. Returns the text to continue with; `undefined` if nothing is left to type. */
+/** Carries out a suggestion. Returns the text to continue with; `undefined` if the input is complete. */
 export function accept({ take }: Suggestion): string | undefined {
   if ('text' in take) return take.text
   if ('search' in take) goToText(take.search)

@@ -4,7 +4,7 @@ import type { Conjunct, Range } from '../data/query.js'
 import type { TypedProblem } from './typed-conditions.js'
 import type { TypedAt } from './typed-range.js'
 
-/** An event type with the texts of the registry about it: its sentence and its description. */
+/** An event type with its texts in the registry: its sentence and its description. */
 export interface DescribedType {
   readonly type: string
   readonly text: string
@@ -37,13 +37,13 @@ export type Taken =
 export interface Suggestion {
   readonly kind: 'value' | 'attribute' | 'predicate' | 'recent' | 'text' | 'typed' | 'problem'
   readonly phrases: readonly Phrase[]
-  /** How many events the list then has; `undefined` if that is not known. */
+  /** Number of events in the list after this choice; `undefined` if it is not known. */
   readonly count?: number | undefined
-  /** Its API name. */
+  /** Name of the attribute or type in the API. */
   readonly apiName?: string
-  /** The attributes that it names and that no event has. */
+  /** The attributes in the suggestion that no event has. */
   readonly unknown?: readonly string[]
-  /** Why the typed text is no filter. */
+  /** Reason why the typed text is no filter. */
   readonly problem?: TypedProblem
   readonly take: Taken
 }

@@ -23,7 +23,10 @@ import {
 } from './suggestion.js'
 import { describedTypes, typedSuggestions } from './typed-suggestions.js'
 
-/** The predicates to suggest, in this order. `i_cont` is left out: it reads the same as `cont`. */
+/**
+ * The suggested predicates in their order. `i_cont` is left out, because its text would be the same as that of
+ * `cont`.
+ */
 export const PREDICATES: readonly PredicateName[] = [
   ...(['eq', 'not_eq', 'in', 'not_in', 'cont', 'not_cont', 'start', 'not_start'] as const),
   ...(['end', 'not_end', 'matches', 'does_not_match', 'lt', 'lteq', 'gt', 'gteq'] as const),
@@ -38,7 +41,9 @@ function readValues(predicate: PredicateName, text: string): readonly string[] {
   return texts.map((value) => value.trim()).filter((value) => value !== '')
 }
 
-/** The level of the type among names of attributes. An attribute of the data may be named so too. */
+/**
+ * Stands for the level of the type among names of attributes. The space distinguishes it from an attribute `level`.
+ */
 const LEVEL = 'level '
 
 const namesIn = ({ known }: Context): readonly string[] => [
@@ -192,7 +197,7 @@ function apiSuggestions(text: string, context: Context): readonly Suggestion[] {
   }
 }
 
-/** The suggestions without those that read as an earlier one. A number that a later one knows is kept. */
+/** The suggestions without repeated texts. Of two equal suggestions, one with a count takes precedence. */
 function distinct(all: readonly Suggestion[]): readonly Suggestion[] {
   const byText = new Map<string, Suggestion>()
   for (const option of all) {

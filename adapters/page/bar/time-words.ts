@@ -7,14 +7,14 @@ export interface TimeWords {
   readonly since: readonly string[]
   readonly before: readonly string[]
   readonly until: readonly string[]
-  /** Stand before the first of two times. */
+  /** Words before the first of two times. */
   readonly between: readonly string[]
-  /** Stand between two times. */
+  /** Words between two times. */
   readonly to: readonly string[]
   readonly this: readonly string[]
   readonly last: readonly string[]
   readonly units: Readonly<Record<'m' | 'h' | 'd' | 'w' | 'month', readonly string[]>>
-  /** Stands after an hour without minutes. */
+  /** Words after an hour without minutes. */
   readonly oClock: readonly string[]
 }
 

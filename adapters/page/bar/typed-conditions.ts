@@ -19,14 +19,14 @@ import { nearestAttribute, type TypedContext } from './nearest-attribute.js'
 
 interface Operator {
   readonly predicate: PredicateName
-  /** The predicate for several values; without it the operator takes one. */
+  /** The predicate for several values. Missing if the operator takes one value. */
   readonly list?: PredicateName
 }
 
 const EQUAL: Operator = { predicate: 'eq', list: 'in' }
 const NOT_EQUAL: Operator = { predicate: 'not_eq', list: 'not_in' }
 
-/** Longer ones first. A colon stands for what people expect of the attribute: see `colonCondition`. */
+/** Longer operators come first. The meaning of a colon depends on the attribute: see `colonCondition`. */
 const OPERATORS: Readonly<Record<string, Operator>> = {
   '>=': { predicate: 'gteq' },
   '<=': { predicate: 'lteq' },
@@ -63,14 +63,14 @@ export interface TypedPart {
   readonly from: number
   readonly to: number
   readonly conjuncts: readonly Conjunct[]
-  /** A word without quotation marks, which may be part of a time too. */
+  /** True for a word without quotation marks, which may also be part of a time. */
   readonly isWord: boolean
   /** The name of an attribute that no event has. */
   readonly unknown?: string
   readonly problem?: TypedProblem
 }
 
-/** Why a typed text cannot be read: the key of a message. */
+/** Reason why a typed text cannot be read: the key of a message. */
 export interface TypedProblem {
   readonly key: 'noValue' | 'oneValue' | 'noLevel'
   readonly text: string
@@ -84,7 +84,7 @@ const valuesIn = (text: string): string[] =>
 
 const LEVEL_NAMES: readonly string[] = LEVELS
 
-/** `bo*`, `*bo`, `*bo*` and `*`. */
+/** Texts with asterisks: `bo*`, `*bo`, `*bo*` and `*`. */
 const WILDCARDS: readonly (readonly [RegExp, PredicateName])[] = [
   [/^\*+$/, 'not_null'],
   [/^\*(.+)\*$/s, 'cont'],
@@ -92,7 +92,10 @@ const WILDCARDS: readonly (readonly [RegExp, PredicateName])[] = [
   [/^\*(.+)$/s, 'end'],
 ]
 
-/** Condition of `name:value`: text with an asterisk is a part, and so is a part of a type that occurs. */
+/**
+ * The condition of `name:value`. It tests for equality. But a value with an asterisk, or an unknown type, matches
+ * parts of values.
+ */
 function colonCondition(name: string, value: string, { attributes }: TypedContext): Conjunct {
   for (const [pattern, predicate] of WILDCARDS) {
     const [found, part] = pattern.exec(value) ?? []
@@ -152,7 +155,7 @@ function attributeCondition(typed: TypedCondition, context: TypedContext): Meant
   return { conjuncts: [conditionOn(name, predicate, [value])] }
 }
 
-/** The opposite of all conjuncts together. */
+/** The opposite of all conjuncts, joined. */
 function excluded(conjuncts: readonly Conjunct[]): readonly Conjunct[] {
   const all = conjuncts.length > 1 ? groupingOf(conjuncts)! : conjuncts[0]
   return all ? [negated(all)] : NONE
@@ -165,7 +168,7 @@ function readCondition(found: RegExpExecArray, context: TypedContext): TypedPart
   const isLevel = [words.level.toLowerCase(), 'level'].includes(name!.toLowerCase())
   const isColon = colon !== undefined
   const known = isLevel ? words.level : nearestAttribute(name!, context, !isColon)
-  // `http://x` is no condition, but `x > 1` is one, even if no event has an `x`.
+  // `http://x` is not a condition. But `x > 1` is a condition, even if no event has an `x`.
   if (isColon && known === undefined) return undefined
   const part = { from, to: from + found[0].length, isWord: false }
   const typed: TypedCondition = {
@@ -184,7 +187,7 @@ function readCondition(found: RegExpExecArray, context: TypedContext): TypedPart
   }
 }
 
-/** The type that a word is, or the types that start with it: `api:changes`. */
+/** The type that a word names, or the types that start with it: `api:changes`. */
 function typeCondition(word: string, { attributes }: TypedContext): Conjunct | undefined {
   if (!/^[a-z]\w*:./i.test(word)) return undefined
   const types = attributes.find(({ name }) => name === 'type')?.values ?? []

@@ -4,8 +4,8 @@ import { toWallClock } from '../data/zoned-time.js'
 import type { TimeWords } from './time-words.js'
 
 /*
- * Reads a time range as people type it: `yesterday 14:00-15:00`, `since monday`, `2026-11-20`, `last week`.
- * A text that is no range as a whole gives `undefined`.
+ * Reads a time range as people type it: `yesterday 14:00-15:00`, `since monday`, `2026-11-20`, `last week`. The
+ * result is `undefined` unless the whole text is a range.
  */
 
 const MINUTE_MS = 60_000
@@ -20,14 +20,14 @@ export interface TypedAt {
   readonly words: readonly TimeWords[]
 }
 
-/** A typed time, as if local time were UTC: the day, minute or second that it names. */
+/** A typed time, as if local time were UTC: a day, minute or second. */
 interface Moment {
   readonly start: number
   readonly length: number
-  /** Without a day it is a time of some day. */
+  /** False for a time without a day. */
   readonly hasDay: boolean
   readonly hasTime: boolean
-  /** The time since the epoch that it was typed as, with an offset from UTC. */
+  /** The time since the epoch, if it was typed with an offset from UTC. */
   readonly time?: number
 }
 
@@ -112,7 +112,7 @@ function instantOf(text: string, { zone }: TypedAt): Moment | undefined {
   return { start, length: 1000, hasDay: true, hasTime: true, time: Math.floor(time / 1000) * 1000 }
 }
 
-/** A time with the offset that the page shows where clocks have it twice: `2026-11-01 01:30 UTC−5`. */
+/** A time with an offset, in the format of the page for ambiguous local times: `2026-11-01 01:30 UTC−5`. */
 function withOffset(text: string, at: TypedAt, day?: number): Moment | undefined {
   const [, local, sign, hours = '0', minutes = '0'] =
     /^(.+) utc(?:([+−-])(\d{1,2})(?::(\d{2}))?)?$/.exec(text) ?? []
@@ -123,7 +123,7 @@ function withOffset(text: string, at: TypedAt, day?: number): Moment | undefined
   return { ...typed, start: Date.parse(`${toWallClock(new Date(time), at.zone)}Z`), time }
 }
 
-/** A day, a time, or both. A time alone is of `day`, by default of today. */
+/** A day, a time, or both. A time without a day is on `day`, by default today. */
 function momentOf(text: string, at: TypedAt, day?: number): Moment | undefined {
   const instant = instantOf(text, at) ?? withOffset(text, at, day)
   if (instant) return instant
@@ -155,7 +155,7 @@ const timeAt = ({ start, time }: Moment, { zone }: TypedAt, more = 0): string =>
     ? fromLocal(start + more, zone)
     : `${new Date(time + more).toISOString().slice(0, 19)}Z`
 
-/** `undefined` for a range that is empty, such as an hour that clocks skip. */
+/** `undefined` for an empty range, such as an hour that clocks skip. */
 const rangeBetween = (from: string, to: string): Range | undefined =>
   from < to ? { from, to } : undefined
 
@@ -165,11 +165,11 @@ const shifted = (moment: Moment, by: number): Moment => ({
   ...(moment.time !== undefined && { time: moment.time + by }),
 })
 
-/** A time of today that is not over yet is one of yesterday, because a log has no future. */
+/** A time without a day that is still in the future today means yesterday, because a log has no future. */
 const inPast = (moment: Moment, at: TypedAt): Moment =>
   moment.hasDay || new Date(timeAt(moment, at)) <= at.now ? moment : shifted(moment, -DAY_MS)
 
-/** The end of a range that ends with a typed moment: a day belongs to the range, a time ends it. */
+/** The end of a range that ends with a typed moment. A range ends after a day, but at a time. */
 const endOf = (moment: Moment, at: TypedAt): string =>
   timeAt(moment, at, moment.hasTime ? 0 : moment.length)
 
@@ -182,7 +182,7 @@ function twoMoments(first: string, second: string, at: TypedAt): Range | undefin
   if (!to) return undefined
   const begin = timeAt(from, at)
   const isTimed = from.time !== undefined || to.time !== undefined
-  // Clocks that are set back show a later time as an earlier one.
+  // Where clocks are set back, a later time can look earlier.
   const isNextDay = !to.hasDay && (isTimed ? endOf(to, at) <= begin : to.start <= from.start)
   return rangeBetween(begin, endOf(isNextDay ? shifted(to, DAY_MS) : to, at))
 }
@@ -247,7 +247,7 @@ function momentRange(text: string, at: TypedAt): Range | undefined {
 
 const FORMS = [calendarName, relativeRange, momentRange, betweenRange, openRange] as const
 
-/** The range that a text names; `undefined` for any other text. */
+/** The time range of a text; `undefined` for any other text. */
 export function readTypedRange(text: string, at: TypedAt): Range | undefined {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
   if (words === '') return undefined

@@ -11,7 +11,7 @@ import {
 } from './suggestion.js'
 import { isSinceWord, readTypedRange } from './typed-range.js'
 
-/* Suggestions that say what a typed text becomes: filters, a time range, or text to search for. */
+/* Suggestions with the meanings of a typed text: filters, a time range, or text to search for. */
 
 function phrasesOf(
   conjuncts: readonly Conjunct[],
@@ -57,7 +57,7 @@ export function typedSuggestions(text: string, context: Context): readonly Sugge
   return [...since, typed, ...others]
 }
 
-/** `since deploy`: the time of the newest event of a type whose name has the word. */
+/** `since deploy`: the time of the newest event of a type whose name contains the word. */
 function sinceTypes(text: string, { known }: Context): readonly Suggestion[] {
   const [, word, name] = /^\s*(\S+)\s+(\S+)\s*$/.exec(text) ?? []
   const isSince = word !== undefined && isSinceWord(word.toLowerCase(), known.typedAt)
@@ -75,7 +75,7 @@ function sinceTypes(text: string, { known }: Context): readonly Suggestion[] {
 
 const MIN_WORD = 3
 
-/** Types whose sentence or description has the text: their wording is not searched in events. */
+/** Types whose sentence or description contains the text. A search of events does not find this wording. */
 export function describedTypes(text: string, context: Context): readonly Suggestion[] {
   const wanted = text.trim().toLowerCase()
   if (wanted.length < MIN_WORD) return []

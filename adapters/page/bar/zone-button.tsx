@@ -6,7 +6,7 @@ import { useKeys } from '../ui/keyboard.js'
 import { cityOf } from '../ui/range-text.js'
 import { texts } from '../ui/texts.js'
 
-/** Shows times in a zone, now and in later visits. The address says so, for links. */
+/** Shows times in a zone, now and in later visits. The address names the zone, so links keep it. */
 export function chooseZone(name: string): void {
   chosenZone.value = name
   setMember('zone', name === LOCAL ? undefined : name, true)

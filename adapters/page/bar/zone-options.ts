@@ -6,11 +6,11 @@ export interface ZoneOption {
   readonly name: string
   /** The IANA name. */
   readonly zone: string
-  /** The texts that it is found by, in lower case. */
+  /** Texts by which the zone is found, in lower case. */
   readonly found: readonly string[]
 }
 
-/** Cities that are not in the name of their zone. Browsers also keep some names of cities that have changed. */
+/** Cities whose zone has another name. Browsers also keep some old names of cities. */
 const CITIES: Readonly<Record<string, string>> = {
   'America/Chicago': 'Dallas Houston',
   'America/Los_Angeles': 'San Francisco Seattle',
@@ -54,7 +54,10 @@ const optionOf = (name: string): ZoneOption => ({
   found: [...wordsOf(name), ...wordsOf(CITIES[name] ?? '')],
 })
 
-/** All zones of the browser: local time and UTC first. Local time is found by its word only, so that a city gives a zone. */
+/**
+ * All zones of the browser, with local time and UTC first. A search for a city does not find local time, only the
+ * zone of the city.
+ */
 export function allZones(localZone: string, localWord: string): readonly ZoneOption[] {
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
   return [
@@ -64,7 +67,7 @@ export function allZones(localZone: string, localWord: string): readonly ZoneOpt
   ]
 }
 
-/** The zones that have all words of a text. A zone whose city starts with the text comes first. */
+/** The zones that match all words of a text. A zone whose city starts with the text comes first. */
 export function findZones(zones: readonly ZoneOption[], text: string): readonly ZoneOption[] {
   const words = wordsOf(text)
   const found = zones.filter(({ found }) =>

@@ -84,7 +84,9 @@ function Foot() {
   )
 }
 
-/** Keeps the picker open while a button is pressed: closing it would move the button away from the pointer. */
+/**
+ * Keeps the picker open while a button is pressed, because closing it would move the button away from the pointer.
+ */
 function keepField(event: PointerEvent): void {
   if (picking.value && (event.target as Element).closest('button')) event.preventDefault()
 }

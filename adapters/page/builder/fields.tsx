@@ -42,7 +42,7 @@ function onKeyDown(event: KeyboardEvent, row: Row, part: Part, isOpen: boolean):
     if (option) choose(option)
     else addRowAfter(row)
   } else if (event.key === 'Tab') {
-    // The typed text is taken; the browser moves the focus.
+    // Accepts the typed text. The browser moves the focus.
     if (option && typed.value !== '') take(option)
     closePicker()
     return

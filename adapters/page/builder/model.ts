@@ -12,7 +12,7 @@ export interface Row {
   /** Empty for a level, and until an attribute is chosen. */
   readonly attribute: string
   readonly isLevel: boolean
-  /** In its single-value form. */
+  /** The predicate in its single-value form. */
   readonly predicate: PredicateName
   readonly values: readonly string[]
   /** Says if any or all of several values must match. */
@@ -127,7 +127,7 @@ const groupingWith = (combinator: Combinator, parts: readonly Conjunct[]): Conju
   groupings: parts.filter(isGrouping),
 })
 
-/** Converts the rows to filters; incomplete rows are left out. */
+/** Converts the rows to filters. Incomplete rows are left out. */
 export function writeGroup(root: Group): readonly Conjunct[] {
   const parts = conjunctsIn(root)
   return root.combinator === 'or' && parts.length > 1 ? [groupingWith('or', parts)] : parts

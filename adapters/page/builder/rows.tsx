@@ -8,7 +8,7 @@ import { editedGroup, fieldId, focusField, picking } from './state.js'
 
 const PARTS = ['attribute', 'predicate', 'value'] as const
 
-/** Alt with an arrow key moves the row; the field keeps the focus. */
+/** Alt with an arrow key moves the row. The field keeps the focus. */
 function moveRow(event: KeyboardEvent, row: Row): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined
   if (step === undefined || !event.altKey) return

@@ -7,7 +7,7 @@ import { type Conjunct, isGrouping } from '../data/query.js'
 /** The words around the phrases. */
 export interface SentenceWords extends Words {
   readonly events: string
-  /** Before each attribute; not every language needs a word there. */
+  /** Word before each attribute; empty in some languages. */
   readonly whose: string
   /** Stands before the search in all texts. */
   readonly theEvent: string

@@ -46,8 +46,9 @@ export const options = computed((): readonly Option[] => {
 })
 
 /**
- * The index of the option that the user has marked, which stays marked when more options are loaded, or of the one that fits the
- * text; -1 for none. No value is marked until something is typed, so that Enter goes to the next row.
+ * The index of the marked option; -1 for none. It is the option that the user has marked, which stays marked when
+ * more options are loaded, or else the option that fits the text. No value is marked until something is typed, so
+ * that Enter goes to the next row.
  */
 export const activeIndex = computed((): number => {
   const marked = markedOption.value
@@ -137,7 +138,7 @@ const TAKE: Readonly<Record<Part, (row: Row, option: Option) => void>> = {
   },
 }
 
-/** The field to focus after an option is applied; the same field if none follows. */
+/** The field to focus after an option is applied; the same field if there is no next field. */
 const NEXT: Readonly<Record<Part, (option: Option) => Part>> = {
   attribute: () => 'predicate',
   predicate: ({ value }) => (takesValue(value as PredicateName) ? 'value' : 'predicate'),
@@ -167,7 +168,7 @@ export function removeValue(row: Row, value: string): void {
   change(row, { values: row.values.filter((other) => other !== value) })
 }
 
-/** Adds a row after this one, if this one is complete. */
+/** Adds a row after this row, if this row is complete. */
 export function addRowAfter(row: Row): void {
   if (!isFinished(row)) return
   const added = emptyRow()

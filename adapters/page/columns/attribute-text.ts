@@ -4,7 +4,7 @@ import { eventAttributes, type Scalar, someScalar } from '../../../src/filter/at
 
 const MAX_TEXT = 300
 
-/** Returns a function that reads the values that a filter by this name finds in an event: scalars, else other values. */
+/** Returns a function that reads the values of a filter with this name in an event: scalars, else other values. */
 export function attributeReader(name: string): (event: AuditEvent) => readonly JsonValue[] {
   let scalars: Scalar[] = []
   let others: JsonValue[] = []

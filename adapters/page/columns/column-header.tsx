@@ -21,7 +21,7 @@ interface Props {
   readonly children: ComponentChildren
 }
 
-/** A header whose right edge can be dragged. Shift and an arrow key change the width too. */
+/** A header whose right edge can be dragged. Shift with an arrow key also changes the width. */
 export function ColumnHeader({ at, column, children }: Props) {
   const box = useRef<HTMLDivElement>(null)
   if (column.own === 'what') return <>{children}</>

@@ -21,12 +21,12 @@ export type OwnName = (typeof OWN)[number] | typeof LOG
 /** The own columns of this page. */
 export const ownNames: readonly OwnName[] = showsSeveralLogs ? [LOG, ...OWN] : OWN
 
-/** A column: one of the list's own, or an attribute. */
+/** A column: a column of the list, or an attribute. */
 export interface ChosenColumn {
   readonly own: OwnName | undefined
   /** The attribute, or the name of a column of the list itself. */
   readonly name: string
-  /** In pixels. */
+  /** Width in pixels. */
   readonly width: number | undefined
 }
 
@@ -66,7 +66,7 @@ function readColumn(text: string): ChosenColumn {
   }
 }
 
-/** Reads the text of the member. The column of the sentence is always there, and none is there twice. */
+/** Reads the text of the member. The result always has the column of the sentence, and no column twice. */
 export function readChoice(text: string): Choice {
   const items = splitNames(text)
   const time = items.find((item) => item.startsWith('@'))?.slice(1)
@@ -85,9 +85,9 @@ export function readChoice(text: string): Choice {
 }
 
 function columnText({ own, name, width }: ChosenColumn): string {
-  // An attribute with the name of an own column, or with the form of another item.
+  // A dot marks an attribute whose name looks like an own column or like another kind of item.
   const isPlain = own !== undefined || (!ownNamed(name) && !/^[.@]/.test(name))
-  // A name that ends like a width has a width, so that it is not read as one.
+  // A name that looks like a name with a width gets a width, so that it is read correctly.
   const shown = width ?? (/:\d+$/.test(name) ? ATTRIBUTE_WIDTH : undefined)
   return `${isPlain ? '' : '.'}${name}${shown === undefined ? '' : `:${shown}`}`
 }
@@ -101,7 +101,7 @@ export function choiceText({ time, columns }: Choice): string {
 
 export const choice = computed(() => readChoice(members.columns.value ?? columnsChoice.value ?? ''))
 
-/** Shows these columns, and keeps them in this browser. */
+/** Shows these columns, and stores them in this browser. */
 export function choose(next: Choice): void {
   const text = choiceText(next)
   columnsChoice.value = text

@@ -84,7 +84,7 @@ function Item({ column, at, count }: { column: ChosenColumn; at: number; count: 
 }
 
 function add(text: string): void {
-  // An own column by the name that the page shows for it, or any attribute.
+  // A typed name is the label of a column of the list, or the name of any attribute.
   const own = ownNames.find((name) => titleOf(columnNamed(name)) === text)
   const column = columnNamed(own ?? `.${text}`)
   const { columns } = choice.value

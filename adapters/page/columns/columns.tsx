@@ -53,7 +53,7 @@ const dated = computed(
     }),
 )
 
-/** A time of an attribute, with its date unless the row is below the heading of that day. */
+/** A time in an attribute. It includes the date unless the row is below the heading of that day. */
 function timeText(text: string, { created_at }: AuditEvent): ComponentChild {
   const microseconds = parseTimestamp(text)
   if (microseconds === undefined) return text
@@ -89,7 +89,7 @@ function headerOf(column: ChosenColumn, own: OwnCells): VNode {
   return <SortHeader attribute={column.name} text={visibleText(column.name)} />
 }
 
-/** Days group rows by `created_at`, so the header says so while they do. */
+/** Rows are grouped by the day of `created_at`. While they are, the header of another time says so. */
 const timeHeader = (name: string): string =>
   isByTime(shownSorts.value) ? columnsTexts.timeHeader(name) : name
 
@@ -146,7 +146,7 @@ function customOf({ time, columns }: Choice): CustomColumns {
         </ColumnHeader>
       )),
     conjunct(event, column, not) {
-      // No filter names a log.
+      // No filter can select a log.
       if (column === LOG) return undefined
       const [value] = readers.get(column)?.(event) ?? []
       if (value === null || typeof value === 'object') return undefined

@@ -3,7 +3,7 @@ import { ownValue } from '../data/own-property.js'
 import { leavesOf } from '../panel/leaves.js'
 import { diffWords, type Piece } from '../panel/word-diff.js'
 
-/** One attribute of two events. A side is `undefined` if the event does not have it. */
+/** One attribute of two events. A side is `undefined` if the event lacks it. */
 export interface ComparedRow {
   readonly path: string
   readonly left: readonly Piece[] | undefined
@@ -38,7 +38,7 @@ function rowOf(path: string, left: JsonValue | undefined, right: JsonValue | und
   if (JSON.stringify(left) === JSON.stringify(right))
     return { path, left: whole(left), right: whole(right), kind: 'equal' } as const
   const isText = typeof left === 'string' && typeof right === 'string'
-  // As JSON, so that 8 and "8" look different.
+  // Values are shown as JSON, so that 8 and "8" look different.
   if (!isText) return { path, left: asJson(left), right: asJson(right), kind: 'changed' } as const
   const { before, after } = diffWords(left, right)
   return { path, left: before, right: after, kind: 'changed' } as const
@@ -47,7 +47,7 @@ function rowOf(path: string, left: JsonValue | undefined, right: JsonValue | und
 const joined = (name: string, path: string): string =>
   path === '' || path.startsWith('[') ? name + path : `${name}.${path}`
 
-/** The members that are compared; id and time differ in any case. */
+/** The compared members. The id and the time always differ. */
 const membersOf = ({
   type,
   username,
@@ -68,7 +68,7 @@ export function comparedRows(left: AuditEvent, right: AuditEvent): readonly Comp
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name): ComparedRow[] => {
     const [left, right] = [ownValue(one, name), ownValue(other, name)]
-    // An attribute that one of the events does not have is one row.
+    // An attribute that only one event has is one row.
     if (left === undefined || right === undefined) return [rowOf(name, left, right)]
     const [a, b] = [valuesOf(left), valuesOf(right)]
     const paths = new Set([...a.keys(), ...b.keys()])

@@ -6,7 +6,7 @@ import { type Account, readAccount, readTypes } from './api.js'
 /** The signed-in user; `undefined` until loaded. */
 export const account = signal<Account | undefined>(undefined)
 
-/** True if the user may do this. Assumed until the account is loaded. */
+/** True if the user may do this. Until the account is loaded, the page assumes it. */
 export const may = (action: string): boolean => account.value?.may[action] !== false
 
 /** The host's registered event types; empty until loaded, or when loading failed. */
@@ -15,7 +15,10 @@ export const types = signal<EventTypes>({})
 /** The custom types that the host has registered. */
 export const customTypes = signal<CustomTypes>({})
 
-/** Loads account and types once. Failures are ignored: the page works without them, and the list reports errors. */
+/**
+ * Loads account and types once. Failures are ignored, because the page works without them, and the list reports
+ * errors.
+ */
 export function loadAccount(): void {
   readAccount().then(
     (read) => (account.value = read),

@@ -5,10 +5,10 @@ import { ALL_TIME, formatPageQuery, type PageQuery, parsePageQuery, resolvers } 
 import { decode, encoded } from './query-tokens.js'
 
 /*
- * The query is stored in the page's address, so Back and Forward restore earlier queries.
- * Beside it are members, which say how the page shows the events.
- * `#event=<id>` names the open event, `#subscriptions`, `#channels` and `#views` open what users manage,
- * `#history?source=<path>` opens the history of a resource, `#compare=<id>,<id>` two events side by side.
+ * The query is stored in the page's address, so Back and Forward restore earlier queries. The address also has
+ * members for the display of the events. `#event=<id>` is the open event; `#subscriptions`, `#channels` and `#views`
+ * open lists that users manage; `#history?source=<path>` opens the history of a resource, and `#compare=<id>,<id>`
+ * two events side by side.
  */
 
 const DEFAULT_SEARCH = 'range=24h'
@@ -17,8 +17,8 @@ const DEFAULT_SEARCH = 'range=24h'
 export const isDefaultStart = location.search === ''
 
 /**
- * The parameters of the address that are no part of the query; `undefined` if the address does not have them. The features
- * that they belong to read and write their texts.
+ * The parameters of the address that are not part of the query; `undefined` for missing parameters. Each is read and
+ * written by one feature.
  */
 export const members = {
   view: signal<string | undefined>(undefined),
@@ -33,7 +33,7 @@ export type Member = keyof typeof members
 
 const all = Object.entries(members)
 
-/** Moves the members out of a query string, and returns the rest. Members that it does not have stay. */
+/** Moves the members out of a query string, and returns the rest. Missing members keep their values. */
 function takeMembers(text: string): string {
   let rest = `&${text}`
   for (const [name, member] of all)
@@ -91,7 +91,10 @@ export const search = signal(read())
 /** The id of the open event. */
 export const openId = signal(readOpen())
 
-/** The panel that is open beside the list in place of an event: `subscriptions`, `channels=<id>`, `history?source=<path>`. */
+/**
+ * The panel that is open beside the list instead of an event: `subscriptions`, `channels=<id>`,
+ * `history?source=<path>`.
+ */
 export const managed = signal(readManaged())
 
 interface Read {
@@ -113,10 +116,10 @@ const parsed = computed((): Read => {
   }
 })
 
-/** The query in the address; while that is invalid, the last valid one. */
+/** The query in the address. While it is invalid, the last valid query. */
 export const query = computed(() => parsed.value.query)
 
-/** The error from parsing the address; while it is set, no request is sent. */
+/** The error from parsing the address. While it is set, no request is sent. */
 export const fault = computed(() => parsed.value.fault)
 
 function write(replace: boolean): void {
@@ -131,7 +134,7 @@ function write(replace: boolean): void {
   else history.pushState(null, '', address)
 }
 
-/** Calls `use` once the range of a query string can be read: at once, except for the first calendar range. */
+/** Calls `use` once the range of a query string can be read. This is at once, except for the first calendar range. */
 export async function whenReadable(text: string, use: () => void): Promise<void> {
   if (!resolvers.calendar && /(?:^|&)range=(?!all)[a-z]/.test(text)) {
     try {
@@ -162,7 +165,7 @@ export function goToAddress(text: string): void {
   )
 }
 
-/** Sets a member of the address; `undefined` removes it. With `replace`, it adds no history entry. */
+/** Sets a member of the address; `undefined` removes it. With `replace`, adds no history entry. */
 export function setMember(name: Member, text: string | undefined, replace = false): void {
   members[name].value = text
   write(replace)
@@ -184,7 +187,7 @@ export function openEvent(id: string | undefined): void {
   write(replace)
 }
 
-/** Opens something beside the list in place of an event; `undefined` closes it. */
+/** Opens another panel beside the list instead of an event; `undefined` closes it. */
 export function openManaged(place: string | undefined): void {
   managed.value = place
   openId.value = undefined

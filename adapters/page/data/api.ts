@@ -68,7 +68,7 @@ export function eventOf({ id, attributes: all, relationships, meta }: EventResou
 }
 
 export interface Page {
-  /** In the order of the response: without sorts, oldest first. */
+  /** The events in the order of the response: without sorts, oldest first. */
   readonly events: readonly AuditEvent[]
   /** True if more events match than the limit allows. */
   readonly truncated: boolean

@@ -1,10 +1,13 @@
-/* Places for streams at addresses without TLS, where browsers have no locks: the windows ask each other. */
+/*
+ * Places for streams at addresses without TLS. Browsers have no locks there, so the windows communicate with each
+ * other.
+ */
 
 /** The place of a window since a time, as from `Date.now`. */
 interface Claim {
   readonly place: number
   readonly since: number
-  /** A number of its own, which orders claims of one time. */
+  /** A random number, which orders claims of the same time. */
   readonly id: number
 }
 
@@ -19,13 +22,13 @@ const say = (message: Claim | typeof ASK): void => {
 
 /** The claims of this window, each with the function that is called if another window has the place. */
 const own = new Map<Claim, () => void>()
-/** The places that other windows have named. */
+/** Places that other windows have claimed. */
 const named = new Set<number>()
 
 const isBefore = (a: Claim, b: Claim): boolean =>
   a.since < b.since || (a.since === b.since && a.id < b.id)
 
-/** Two windows have one place if the first one was slow to answer. The earlier claim holds. */
+/** Two windows may claim one place if the first window was slow to answer. The earlier claim counts. */
 function settle(claim: Claim): void {
   for (const [mine, lose] of own)
     if (mine.place === claim.place) {
@@ -48,8 +51,8 @@ channel.addEventListener('message', ({ data }: MessageEvent<Claim | typeof ASK>)
 const WAIT_MS = 200
 
 /**
- * A free place: the function that gives it back. `lose` is called if another window turns out to have it. Windows that ask at the same time
- * may take one place, so each waits for a time of its own.
+ * Takes a free place, and returns a function that releases it. `lose` is called if another window turns out to have
+ * the place. Windows that start at the same time may take the same place, so each waits for a random time.
  */
 export async function askForPlace(
   places: number,

@@ -2,15 +2,15 @@ import type { RangeEnds } from './query.js'
 import { fromWallClock, offsetText, timesAt, toWallClock } from './zoned-time.js'
 
 /*
- * Ranges that are named after the calendar, such as `yesterday` or `last-week`. They are days of the zone
- * that the page shows. Weeks start on Monday (ISO 8601).
+ * Ranges with the name of a period, such as `yesterday` or `last-week`. Their days are days in the zone of the page.
+ * Weeks start on Monday (ISO 8601).
  */
 
 const DAY_MS = 86_400_000
 
 interface Period {
   readonly unit: 'day' | 'week' | 'month'
-  /** 0 is the current one, -1 the one before. */
+  /** 0 for the current period, -1 for the one before. */
   readonly shift: 0 | -1
 }
 
@@ -26,7 +26,7 @@ const PERIODS: Readonly<Record<string, Period>> = {
 /** The names of calendar ranges, as the address has them. */
 export const CALENDAR_RANGES: readonly string[] = Object.keys(PERIODS)
 
-/** The first day of a period, as if the local time were UTC. `day` is the local day of now. */
+/** Functions from the local day of now to the first day of a period, both as if local time were UTC. */
 const STARTS: Readonly<Record<Period['unit'], (day: Date, shift: number) => number>> = {
   day: (day, shift) => day.getTime() + shift * DAY_MS,
   // `getUTCDay` is 0 on Sundays.
@@ -42,7 +42,9 @@ const MINUTE_MS = 60_000
 
 const secondOf = (time: number): string => new Date(time).toISOString().slice(0, 19)
 
-/** The time for a local time that is given as if it were UTC; if clocks skip it, the time when they change. */
+/**
+ * Converts a local time that is given as if it were UTC. If clocks skip it, returns the time at which they change.
+ */
 export function fromLocal(wall: number, timeZone: string): string {
   const time = fromWallClock(secondOf(wall), timeZone)!
   if (timesAt(wall, timeZone).length > 0) return time
@@ -52,7 +54,7 @@ export function fromLocal(wall: number, timeZone: string): string {
   return `${secondOf(at)}Z`
 }
 
-/** The ends of a calendar range; the current day, week or month has no end. `undefined` for other names. */
+/** The ends of a calendar range. The current day, week or month has no end. `undefined` for other names. */
 export function calendarRange(name: string, now: Date, timeZone: string): RangeEnds | undefined {
   const period = Object.hasOwn(PERIODS, name) ? PERIODS[name] : undefined
   if (!period) return undefined

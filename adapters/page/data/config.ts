@@ -3,7 +3,7 @@ const { dataset } = document.documentElement
 /** The path of the event feed, written into the document by the server. */
 export const apiPath = dataset['api'] ?? '/api/events'
 
-/** The path of the endpoints of many logs, if the user is to choose some of them. */
+/** The path of the endpoints of many logs, if the user has to choose some of them. */
 export const logsPath = dataset['logs']
 
 /** True if the events of several logs are shown. */
@@ -12,7 +12,7 @@ export const showsSeveralLogs = (dataset['keys'] ?? '').includes(',')
 /** The name of the host service, shown in the top bar and the title. */
 export const hostName = dataset['name'] ?? ''
 
-/** The name and the image that the host shows in place of Daybook's; empty if it has none. */
+/** The name and the image of the host, shown instead of Daybook's; empty if it has none. */
 export const productName = dataset['title'] ?? ''
 export const logoPath = dataset['logo'] ?? ''
 

@@ -7,14 +7,13 @@ import { apiQuery, rangeAt } from './query.js'
 import { readStored, store } from './storage.js'
 
 /*
- * One request counts the events for chart, legend and facets. A new query cancels it; new events
- * repeat it.
+ * One request counts the events for chart, legend and facets. A new query cancels the request; new events repeat it.
  */
 
-/** The maximum number of bars; the server picks the narrowest round width that fits. */
+/** Maximum number of bars. The server chooses the narrowest round width that fits. */
 const MAX_BUCKETS = 120
 
-/** More than the five that a facet shows, so that selected values are usually included. */
+/** Number of values in a closed facet. It shows only five, but the selected values are then usually included. */
 const CLOSED_FACET_VALUES = 20
 
 /** The server's maximum. */
@@ -42,12 +41,12 @@ export const areCountsStale = computed(
   () => counted.value !== undefined && counted.value.search !== search.value,
 )
 
-/** The number of events that the list has loaded of a query, and whether these are all. */
+/** The number of loaded events of a query, and whether these are all. */
 export const listed = signal({ search: '', total: 0, exact: false })
 
 export const isCounting = signal(false)
 
-/** The error of the last request; the counts are then older ones. */
+/** The error of the last request. While it is set, the counts are from an earlier request. */
 export const countError = signal<Error | undefined>(undefined)
 
 /** The facet that shows all its values. */
@@ -71,12 +70,12 @@ function readChosen(): readonly string[] | undefined {
     const kept: unknown = JSON.parse(readStored(STORAGE_KEY) ?? 'null')
     if (Array.isArray(kept)) return kept.filter((name) => typeof name === 'string')
   } catch {
-    // Not valid JSON: use the defaults.
+    // The text is not valid JSON, so the defaults apply.
   }
   return undefined
 }
 
-/** The facets of the address, else the user's choice, else the defaults. As the text of the member `facets`. */
+/** The facets of the address, else the user's choice, else the defaults. Has the form of the member `facets`. */
 export const facetsText = computed(
   () => members.facets.value ?? joinNames(chosenFacets.value ?? DEFAULT_FACETS),
 )
@@ -97,7 +96,7 @@ export function chooseFacets(names: readonly string[]): void {
   if (members.facets.value !== undefined) setMember('facets', joinNames(names))
 }
 
-/** The request to send; `undefined` while the address is invalid, and if the user may not count. */
+/** The request to send; `undefined` while the address is invalid, or if the user may not count. */
 const request = computed(() =>
   fault.value === undefined && may('count')
     ? {

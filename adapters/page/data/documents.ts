@@ -1,6 +1,6 @@
 import { checked, JSON_API } from './api.js'
 
-/* Requests of JSON:API resources that users manage. */
+/* Requests for the JSON:API resources that users manage. */
 
 export interface Resource {
   readonly type: string

@@ -6,7 +6,7 @@ export function download(url: string, name: string): void {
   link.click()
 }
 
-// The browser reads the blob while it saves, so it must stay available for a while.
+// The browser reads the blob while it saves the file, so the blob must stay available for a while.
 const KEEP_MS = 120_000
 
 /** Makes the browser save a blob. `done` is called once the blob is no longer needed. */

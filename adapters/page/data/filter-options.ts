@@ -13,7 +13,7 @@ import { apiQuery, type Conjunct, isGrouping } from './query.js'
 
 interface Counted {
   readonly counts: EventCounts
-  /** True if the counts are of the query; else they are of all events in its range. */
+  /** True if the counts are of the query; false if they are of all events in its range. */
   readonly isOfQuery: boolean
 }
 
@@ -54,11 +54,11 @@ export function loadFilterOptions(): void {
   if (loadedFor !== query.value && !fault.value) loading = load()
 }
 
-/** Resolves once options are loaded, those of an earlier query included, or loading failed. */
+/** Resolves once options are loaded, even for an earlier query, or loading failed. */
 export const filterOptionsLoaded = (): Promise<void> =>
   counted.value ? Promise.resolve() : loading
 
-// Unique per event, so the API does not count their values.
+// The values are unique to each event, so the API does not count them.
 const UNCOUNTED: ReadonlySet<string> = new Set(['id', 'created_at'])
 
 /** Loads the most frequent values of an attribute, unless they are loaded. */
@@ -88,7 +88,7 @@ const concerns = (conjunct: Conjunct, name: string): boolean =>
 export const isUnfiltered = (name: string): boolean =>
   !query.value.where.some((conjunct) => concerns(conjunct, name))
 
-/** Most used first. */
+/** The own fields with their types, most used first. */
 const OWN_TYPES: Readonly<Record<OwnField, string>> = {
   username: 'string',
   type: 'string',
@@ -99,7 +99,7 @@ const OWN_TYPES: Readonly<Record<OwnField, string>> = {
 
 const OWN_FIELDS = Object.keys(OWN_TYPES) as readonly OwnField[]
 
-/** The values as texts. With the numbers, if `areExact`: how many events the query has with each value. */
+/** The values as texts. If `areExact`, each has the number of events that the query has with this value. */
 function texts(values: Facet['values'], areExact: boolean): FilterableAttribute['values'] {
   const found = new Map<string, { value: string; count?: number }>()
   for (const { value, count } of values) {

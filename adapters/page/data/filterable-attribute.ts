@@ -6,10 +6,10 @@ export interface KnownAttribute {
   readonly from?: 'own' | 'seen' | 'registry'
 }
 
-/** A known attribute, with where it comes from, its types and its count. */
+/** A known attribute with its origin, its types and its count. */
 export interface FilterableAttribute extends KnownAttribute {
   readonly from: 'own' | 'seen' | 'registry'
-  /** The JSON types of its values; for a field of every event, the kind of the field. */
+  /** The JSON types of its values. For a field of every event, the kind of the field. */
   readonly types: readonly string[]
   /** Number of events that have it; `undefined` while unknown. */
   readonly count: number | undefined

@@ -8,7 +8,7 @@ import { isRepeated, offsetText, toWallClock } from './zoned-time.js'
  * once per time zone.
  */
 
-/** The user's region of the page's language, such as `de-AT`, if the browser names one. */
+/** The browser's region for the page's language, such as `de-AT`, if the browser has one. */
 export const locale =
   navigator.languages
     .map((tag) => tag.replace(/@.*$/, ''))
@@ -51,7 +51,7 @@ export const dayKey = (time: string | Date): string => toWallClock(time, zone.va
 
 const yearOf = (time: Date): string => dayKey(time).slice(0, 4)
 
-/** A format that has the year, unless it is the current one. */
+/** A format that includes the year, except the current year. */
 function withYear(options: Intl.DateTimeFormatOptions): (time: Date) => string {
   const [short, long] = [formatIn(options), formatIn({ ...options, year: 'numeric' })]
   return (time) => (yearOf(time) === yearOf(new Date()) ? short : long)(time)

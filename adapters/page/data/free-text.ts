@@ -5,7 +5,7 @@ import { type Conjunct, conditionOn, isGrouping } from './query.js'
 
 export { ANY_TEXT }
 
-/** The condition that some text of the event contains a text, or that none does. */
+/** The condition that a text of the event contains the given text, or that no text does. */
 export const textCondition = (text: string, not = false): Condition =>
   conditionOn(ANY_TEXT, not ? 'not_cont' : 'cont', [text])
 
@@ -13,7 +13,7 @@ export const textCondition = (text: string, not = false): Condition =>
 export const isFreeText = (conjunct: Conjunct): conjunct is Condition =>
   !isGrouping(conjunct) && conjunct.attributes.includes(ANY_TEXT)
 
-/** The texts that a filter searches for in all texts, without the texts that it excludes. */
+/** The texts that a filter searches for in all texts. Excluded texts are left out. */
 export const searchedTexts = (where: readonly Conjunct[]): readonly string[] =>
   where.flatMap((conjunct) => {
     if (isGrouping(conjunct)) return searchedTexts([...conjunct.conditions, ...conjunct.groupings])

@@ -2,9 +2,9 @@ import { AuditLogError } from '../../../src/errors.js'
 import { type Conjunct, parsePageQuery } from './query.js'
 import { type Fault, faultOf } from './query-tokens.js'
 
-/** A part of a query string that can be parsed on its own. */
+/** A part of a query string that can be parsed separately. */
 export interface QueryPart {
-  /** As written in the address. */
+  /** The text of the part in the address. */
   readonly text: string
   readonly conjuncts: readonly Conjunct[]
   readonly fault: Fault | undefined
@@ -13,7 +13,7 @@ export interface QueryPart {
 const nameOf = (pair: string): string =>
   pair.split('=', 1)[0]!.replaceAll('%5B', '[').replaceAll('%5D', ']')
 
-/** The name shared by pairs that belong together: elements of a list, of a numbered group or condition. */
+/** The common name of pairs that belong together: elements of a list, of a numbered group or condition. */
 function rootOf(pair: string): string {
   const name = nameOf(pair)
   return /^filter\[(?:g|groupings|c|conditions)\](?:\[\d+\])?/.exec(name)?.[0] ?? name

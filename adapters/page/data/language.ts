@@ -3,7 +3,7 @@ import { languageChoice } from './preferences.js'
 
 const { documentElement } = document
 
-/** The language of the page: the user's choice, else the one that the server wrote into the document. */
+/** The language of the page: the user's choice, else the language in the document from the server. */
 export const language: Language =
   LANGUAGES.find((known) => known === languageChoice.value) ??
   LANGUAGES.find((known) => known === documentElement.lang) ??
@@ -11,7 +11,7 @@ export const language: Language =
 
 documentElement.lang = language
 
-/** The texts of a feature in the page's language. For features that are loaded on demand. */
+/** The texts of a feature in the page's language, for features that are loaded on demand. */
 export const byLanguage = <Texts>(texts: {
   readonly en: Texts
   readonly de: NoInfer<Texts>

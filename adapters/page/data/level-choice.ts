@@ -13,8 +13,8 @@ const prefixesOf = (levels: readonly Level[]): readonly string[] =>
   levels.flatMap((level) => (level === 'custom' ? [] : LEVEL_PREFIXES[level]))
 
 /**
- * The condition for some levels. `custom` means a type without any known prefix, so together with
- * other levels it needs a group.
+ * The condition for some levels. `custom` means all types without a known prefix, so a combination with other levels
+ * needs a group.
  */
 export function levelConjunct({ levels, not }: LevelChoice): Conjunct {
   const ordered = LEVELS.filter((level) => levels.includes(level))

@@ -1,4 +1,4 @@
-/** A request, by its path below that of the feed. */
+/** A request, by its path below the path of the feed. */
 export interface FeedRequest {
   readonly path: string
   readonly method?: 'POST'
@@ -6,7 +6,9 @@ export interface FeedRequest {
   readonly body?: string
 }
 
-/** The request for a path with a query that is too long for a URL: lists and counts take it in the body. */
+/**
+ * The request for a path with a query that is too long for a URL. Lists and counts accept such a query in the body.
+ */
 export function requestFor(path: string, headers: Readonly<Record<string, string>>): FeedRequest {
   const [, endpoint, body] = /^(|\/counts)\?(.*)$/s.exec(path) ?? []
   if (body === undefined) return { path, headers }

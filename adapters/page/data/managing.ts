@@ -48,7 +48,7 @@ export interface Channel {
   readonly id: string
   readonly name: string
   readonly kind: string
-  /** Without its secrets. */
+  /** The config without secrets. */
   readonly config: Readonly<Record<string, unknown>>
   readonly enabled: boolean
   readonly disabled_reason: string | null
@@ -117,7 +117,7 @@ export async function remove(collection: Collection, id: string): Promise<void> 
   await send('DELETE', pathOf(collection, id))
 }
 
-/** An action whose response is the resource. */
+/** Runs an action whose response is the resource. */
 export async function act(
   collection: Collection,
   id: string,
@@ -127,7 +127,7 @@ export async function act(
   return savedOf(await sendForDocument('POST', pathOf(collection, id, action), meta && { meta }))
 }
 
-/** An action whose response is its result. */
+/** Runs an action whose response is its result. */
 export async function resultOf<Result>(
   collection: Collection,
   id: string,

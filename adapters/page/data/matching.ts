@@ -2,7 +2,7 @@ import { computed } from '@preact/signals'
 import { areCountsStale, counts, listed } from './counts.js'
 import { search } from './address.js'
 
-/** The number of matching events: exact, or the most that are known to match. `undefined` until counted. */
+/** The number of matching events: the exact number, or a lower bound. `undefined` until counted. */
 export const matching = computed((): { total: number; exact: boolean } | undefined => {
   const { total, exact } = counts.value ?? {}
   const found = exact && { total: total!, exact: exact.total }

@@ -86,7 +86,7 @@ const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatU
 export function formatAgo(time: string, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1000
   const [size, unit] = STEPS.find(([size]) => Math.abs(seconds) >= size) ?? STEPS.at(-1)!
-  // Created on first use: it takes ten milliseconds, which would delay the first rows.
+  // Created on first use, because this takes ten milliseconds, which would delay the first rows.
   relative ??= new Intl.RelativeTimeFormat(locale, { style: 'narrow' })
   return relative.format(Math.trunc(seconds / size), unit)
 }

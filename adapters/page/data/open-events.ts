@@ -3,10 +3,10 @@ import { signal } from '@preact/signals'
 /** The ids of live events that are still open. */
 export const openEvents = signal<ReadonlySet<string>>(new Set())
 
-/** An event that is closed stays closed: a response that says otherwise was sent before. */
+/** A closed event stays closed. A response that shows it as open is older. */
 const closed = new Set<string>()
 
-/** `isCertain`: false if something may still say that the event is open. */
+/** Notes if an event is open. `isCertain` is false if a later message may still show it as open. */
 export function markOpen(id: string, isOpen: boolean, isCertain = true): void {
   const ids = new Set(openEvents.value)
   const wasOpen = ids.delete(id)

@@ -17,13 +17,13 @@ export interface Phrase {
 
 /** The words used in phrases. */
 export interface Words {
-  /** Words for attributes whose API name is too technical. */
+  /** Labels for attributes whose API name is too technical. */
   readonly attributes: Readonly<Record<string, string>>
   readonly level: string
   readonly predicates: Readonly<Partial<Record<PredicateName, string>>>
-  /** Replace `predicates` for `created_at`. */
+  /** Predicates for `created_at`, in place of `predicates`. */
   readonly timePredicates: Readonly<Partial<Record<PredicateName, string>>>
-  /** Replace `predicates` for {@link ANY_TEXT}, which has no word of its own in phrases. */
+  /** Predicates for {@link ANY_TEXT}, in place of `predicates`. Phrases have no word for the attribute itself. */
   readonly textPredicates?: Readonly<Partial<Record<PredicateName, string>>>
   readonly or: string
   readonly and: string

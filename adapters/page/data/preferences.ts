@@ -16,13 +16,13 @@ function stored<Value extends string>(name: string, values: readonly Value[], in
 /** `system` follows the browser's setting. */
 export const theme = stored('theme', ['system', 'light', 'dark'], 'system')
 
-/** The time zone that the user chose: an IANA name, or {@link LOCAL}. */
+/** The chosen time zone: an IANA name, or {@link LOCAL}. */
 export const chosenZone = signal(readStored('daybook.zone') ?? LOCAL)
 
 /** The time zone with this IANA name; `undefined` for any other text. */
 export function knownZone(name: string | undefined): string | undefined {
   try {
-    // Some browsers also take offsets such as `+01:00`, which the server does not know.
+    // Some browsers also accept offsets such as `+01:00`, which the server does not know.
     return name !== LOCAL && name?.match(/^[A-Z]/i)
       ? new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
       : undefined
@@ -31,13 +31,13 @@ export function knownZone(name: string | undefined): string | undefined {
   }
 }
 
-/** A language that the user chose; `''` for the one of the document. */
+/** The chosen language; `''` for the language of the document. */
 export const languageChoice = stored<Language | ''>('language', ['', ...LANGUAGES], '')
 
 /** The setting of single-letter keyboard shortcuts (WCAG 2.2, 2.1.4). */
 export const letterKeys = stored('letters', ['on', 'off'], 'on')
 
-/** The chosen columns of the list, as in the address; `null` or empty for the default ones. */
+/** The chosen columns of the list in the format of the address; `null` or empty for the default columns. */
 export const columnsChoice = signal(readStored('daybook.columns'))
 
 effect(() => store('daybook.zone', chosenZone.value))

@@ -9,7 +9,7 @@ export interface Token {
   readonly isBad?: boolean
 }
 
-/** Which part of a query is invalid, taken from the parse error. */
+/** The invalid part of a query, taken from the parse error. */
 export interface Fault {
   readonly part: 'predicate' | 'value' | 'name'
   readonly parameter: string
@@ -22,7 +22,7 @@ const PARTS: Readonly<Record<string, Fault['part']>> = {
   INVALID_VALUE: 'value',
 }
 
-/** A `RangeError` concerns `range`, which is the page's own parameter. */
+/** A `RangeError` concerns `range`, which is a parameter of the page. */
 export function faultOf(error: Error): Fault {
   if (!(error instanceof AuditLogError))
     return { part: 'value', parameter: 'range', suggestion: undefined }
@@ -30,7 +30,7 @@ export function faultOf(error: Error): Fault {
   return { part: PARTS[code] ?? 'name', parameter, suggestion }
 }
 
-/** The text of a part of a query string; as it is if it cannot be decoded. */
+/** The decoded text of a part of a query string; the part itself if it cannot be decoded. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -39,7 +39,7 @@ export function decode(text: string): string {
   }
 }
 
-/** Characters with a meaning in URLs, that break copied links, or that are invisible. */
+/** Characters that have a meaning in URLs, break copied links, or are invisible. */
 const SPECIAL = /[%&+#\s"<>\\^`{|}]|[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** The inverse of {@link decode}, with only the percent-encoding that is needed. */

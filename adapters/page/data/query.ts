@@ -3,7 +3,7 @@ import { formatQuery } from '../../../src/filter/format.js'
 import { parseQueryText } from '../../../src/filter/parse.js'
 import type { PredicateName } from '../../../src/filter/predicates.js'
 
-/** One of the conditions that must all hold; shown as one chip. */
+/** One of the conditions of a query, all of which must be true. Shown as one chip. */
 export type Conjunct = Condition | Grouping
 
 /** The RFC 3339 ends of a range; `undefined` for an open end. */
@@ -15,7 +15,7 @@ export interface RangeEnds {
 /** A time range: relative to now, as written (`24h`, `yesterday`), or with absolute ends. */
 export type Range = { readonly last: string } | RangeEnds
 
-/** Resolves calendar ranges such as `yesterday`. Its module is loaded on first use, and set here. */
+/** Resolves calendar ranges such as `yesterday`. Set by its module, which is loaded on first use. */
 export const resolvers: {
   calendar?: (name: string, now: Date) => RangeEnds | undefined
 } = {}
@@ -174,7 +174,7 @@ export function replaceConjunct(query: PageQuery, old: Conjunct, conjunct: Conju
   return { ...query, where }
 }
 
-/** The condition that an attribute is, or is not, a value; null means that it is missing. */
+/** The condition that an attribute equals, or does not equal, a value. Null means that the attribute is missing. */
 export function valueCondition(attribute: string, value: string | null, not = false): Condition {
   if (value === null) return conditionOn(attribute, not ? 'not_null' : 'null')
   return conditionOn(attribute, not ? 'not_eq' : 'eq', [value])

@@ -1,4 +1,4 @@
-/** Browsers may refuse it to frames in pages of other sites, by an error on access. */
+/** Storage of the browser; `undefined` if access throws, which can happen in frames of other sites. */
 function openStorage(): Storage | undefined {
   try {
     return localStorage
@@ -9,7 +9,7 @@ function openStorage(): Storage | undefined {
 
 const storage = openStorage()
 
-/** A text stored in this browser; null if there is none, or no storage. */
+/** A text stored in this browser; null without a text or storage. */
 export const readStored = (key: string): string | null => storage?.getItem(key) ?? null
 
 export function store(key: string, text: string): void {

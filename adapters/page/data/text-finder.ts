@@ -7,15 +7,15 @@ export interface Span {
   readonly to: number
 }
 
-/** Finds texts in others, with the folding of case that filters have. */
+/** Finds texts in others, with the case folding of filters. */
 export interface TextsFinder {
-  /** The parts of the text that are one of the wanted texts, in their order. Overlapping ones are joined. */
+  /** The parts of the text that match a wanted text, in their order. Overlapping parts are joined. */
   spansIn(text: string): readonly Span[]
   /** The wanted texts that the text contains, by their index. */
   foundIn(text: string): readonly number[]
 }
 
-// A text that consists of the wanted text has that many marks.
+// A text that repeats a wanted text could have thousands of marks.
 const MAX_SPANS = 200
 
 /** Joins spans that overlap or touch. */

@@ -28,7 +28,7 @@ interface Rights {
 
 const rights = signal<Rights | undefined>(undefined)
 
-/** True if the user may do an action, such as `views:create`. False until it is known. */
+/** True if the user may do an action, such as `views:create`. False until known. */
 export const mayViews = (action: string): boolean => rights.value?.may[`views:${action}`] === true
 
 /** True if the user may do an action with this view. */
@@ -41,7 +41,7 @@ export const views = signal<readonly View[] | undefined>(undefined)
 /** The error of the last request for them. */
 export const viewsError = signal<Error | undefined>(undefined)
 
-/** The view that the address names; `undefined` if it names none, or one that the user does not see. */
+/** The view in the address; `undefined` without a view, and for a view that the user cannot see. */
 export const openView = computed(() => views.value?.find(({ id }) => id === members.view.value))
 
 /** The latest call wins: an older response may lack a change. */

@@ -6,7 +6,10 @@ document.addEventListener('visibilitychange', () => {
   isInFront.value = !document.hidden
 })
 
-/** True while a frame is in sight in the page around it. Of a frame that is not rendered, the browser says nothing. */
+/**
+ * True while a frame is in sight in the page around it. The browser reports nothing about a frame that is not
+ * rendered.
+ */
 const isInSight = signal(parent === window)
 
 if (parent !== window)

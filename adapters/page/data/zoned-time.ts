@@ -6,7 +6,10 @@
 const DAY_MS = 86_400_000
 const MAX_CACHED_DAYS = 5000
 
-/* No offset changed earlier or is known to change later; years of other than four digits are written in another way. */
+/*
+ * Bounds of the times whose offsets are looked up. No change of an offset is known outside of these bounds, and years
+ * must have four digits.
+ */
 const FIRST_MS = Date.UTC(1800, 0)
 const LAST_MS = Date.UTC(9999, 0)
 
@@ -29,7 +32,7 @@ function zoneNamed(name: string): KnownZone {
   return known
 }
 
-/** Local time minus UTC, both in milliseconds. Cached: to format a time is slow. */
+/** Local time minus UTC, both in milliseconds. Cached, because formatting a time is slow. */
 function offsetAt(time: number, name: string): number {
   const { format, days } = zoneNamed(name)
   const offset = (at: number): number => {
@@ -64,13 +67,13 @@ export function timesAt(wall: number, zone: string): readonly number[] {
     .filter((time) => time + offsetAt(time, zone) === wall)
 }
 
-/** True if the local time of a time is also that of another one. */
+/** True if another time has the same local time. */
 export const isRepeated = (time: number, zone: string): boolean =>
   timesAt(time + offsetAt(time, zone), zone).length > 1
 
 /**
- * The time for a local time in the zone. If it occurs twice, `nth` says which: 0 or 1. If it never occurs, the offset
- * from before the change applies. `undefined` if invalid.
+ * The time for a local time in the zone. If the local time occurs twice, `nth` selects the first (0) or the second
+ * (1). If it never occurs, the offset from before the change applies. `undefined` if invalid.
  */
 export function fromWallClock(wall: string, zone: string, nth = 0): string | undefined {
   const wanted = Date.parse(`${wall}Z`)

@@ -14,7 +14,7 @@ export function amountText({ format, state, count, bytes, total, isExact }: Expo
   return isDone && isExact && total !== undefined ? texts.common.events(total) : formatBytes(bytes)
 }
 
-/** How a run ended, in a sentence. */
+/** A sentence about the end of a run. */
 export function endText(run: ExportRun): string {
   const { format, state, count } = run
   switch (state) {

@@ -12,7 +12,7 @@ export interface ExportRun {
   /** True if the total is exact; otherwise it is a lower bound. */
   readonly isExact: boolean
   /**
-   * `lost`: the connection broke. `full`: no storage left. `unavailable`: the service lacks the package that the format needs.
+   * `lost`: the connection broke. `full`: no storage left. `unavailable`: the service lacks a package for the format.
    * `refused`: another error response.
    */
   readonly state: 'running' | 'done' | 'stopped' | 'lost' | 'full' | 'unavailable' | 'refused'
@@ -21,6 +21,6 @@ export interface ExportRun {
 /** The latest export; it runs in the background. */
 export const exportRun = signal<ExportRun | undefined>(undefined)
 
-/** The percentage of events written, of a format with records. The count may exceed a lower bound of the total. */
+/** The percentage of events written, for formats with records. The count may exceed a total that is a lower bound. */
 export const percentOf = ({ count, total }: ExportRun): number =>
   total ? Math.min(100, Math.round((count / total) * 100)) : 0

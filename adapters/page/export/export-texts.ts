@@ -42,7 +42,7 @@ const en = {
     lost: (count: number) => `Connection lost: export cut after ${texts.common.events(count)}`,
     full: (count: number) => `No space left: export cut after ${texts.common.events(count)}`,
   },
-  /** Of a format whose files cannot be read in part. */
+  /** For formats whose incomplete files cannot be read. */
   discarded: {
     stopped: 'Export stopped: the incomplete file was discarded',
     lost: 'Connection lost: the incomplete file was discarded',

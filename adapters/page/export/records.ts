@@ -22,13 +22,13 @@ export type ExportFormat = keyof typeof exportFormats
 
 export const EXPORT_FORMATS = Object.keys(exportFormats) as ExportFormat[]
 
-/** A format of records that can be counted, and after each of which a file can end. */
+/** A format of records. They can be counted, and a file can end after any record. */
 export type RecordFormat = Exclude<ExportFormat, 'parquet'>
 
 export const hasRecords = (format: ExportFormat): format is RecordFormat => format !== 'parquet'
 
 export interface WholeRecords {
-  /** Bytes to write; they end with the line break of a record. */
+  /** Bytes to write, ending with the line break of a record. */
   readonly whole: readonly Uint8Array<ArrayBuffer>[]
   /** The number of records completed; 0 for a file without records. */
   readonly count: number
@@ -100,7 +100,7 @@ export function cutLine(format: RecordFormat, count: number, total: number | und
   return `"cut after ${count}${of} events"\r\n`
 }
 
-/** A time, and the zone in which it is written. */
+/** A time with its time zone. */
 export interface LocalTime {
   readonly time: Date
   readonly zone: string

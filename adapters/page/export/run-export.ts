@@ -39,7 +39,7 @@ const columnsParameter = (): string =>
     ? attributeColumns.value.map((name) => `fields[event][]=${encodeURIComponent(name)}`).join('&')
     : ''
 
-/** Makes the browser ask before it leaves the page. */
+/** Makes the browser ask for confirmation before it leaves the page. */
 const confirmLeave = (event: BeforeUnloadEvent): void => event.preventDefault()
 
 /** Exports the current query. Does nothing while another export runs. */

@@ -9,7 +9,7 @@ export interface Sink {
   discard(): Promise<void>
 }
 
-/** The File System Access API, which few browsers have; fewer support `move`. */
+/** The File System Access API, which few browsers have. Fewer support `move`. */
 interface SavePicker {
   showSaveFilePicker(options: { suggestedName: string }): Promise<MovableHandle>
 }
@@ -20,10 +20,10 @@ interface MovableHandle extends FileSystemFileHandle {
 
 const FOLDER = 'daybook-exports'
 
-// Age after which leftover files are deleted; another page may still be writing to newer ones.
+// Age after which leftover files are deleted. Another page may still write to newer files.
 const LEFTOVER_AGE_MS = 86_400_000
 
-/** A file that the user picks; rejects with `AbortError` if they cancel. */
+/** A file that the user picks. Rejects with `AbortError` if the user cancels. */
 async function pickedSink(name: string): Promise<Sink> {
   const handle = await (globalThis as unknown as SavePicker).showSaveFilePicker({
     suggestedName: name,
@@ -33,7 +33,7 @@ async function pickedSink(name: string): Promise<Sink> {
     write: (bytes) => stream.write(bytes),
     async finish(finished) {
       await stream.close()
-      // If renaming fails, the last line still says that the file is cut.
+      // If renaming fails, the last line still shows that the file is incomplete.
       if (finished !== name) await handle.move?.(finished).catch(() => undefined)
     },
     discard: () => stream.abort(),

@@ -54,7 +54,7 @@ async function isMissing(name: string): Promise<boolean> {
   }
 }
 
-/** Says that no event has the attribute, and offers the one with the most similar name. */
+/** States that no event has the attribute, and offers the attribute with the most similar name. */
 function Missing(props: { name: string; near: string | undefined; add: (name: string) => void }) {
   const { name, near, add } = props
   return (

@@ -7,13 +7,13 @@ import { type Conjunct, conditionOn, isGrouping, type PageQuery } from '../data/
 /** A facet value as text; null for events without the attribute. */
 export type FacetValue = string | null
 
-/** The selected values of a facet; with `not`, the excluded ones. */
+/** The selected values of a facet; with `not`, the excluded values. */
 export interface Choice {
   readonly not: boolean
   readonly values: readonly FacetValue[]
 }
 
-/** No selection: all values match. */
+/** No selection, so all values match. */
 const ALL: Choice = { not: true, values: [] }
 
 const LISTING: Readonly<Partial<Record<PredicateName, boolean>>> = {

@@ -33,7 +33,7 @@ function LevelFacet() {
   )
 }
 
-/** All facets, in the column or the drawer, as `within` says; it keeps element ids unique. */
+/** All facets, in the column or the drawer. `within` makes element ids unique. */
 export function FacetList({ within }: { within: string }) {
   if (!may('count')) return null
   return (

@@ -25,7 +25,7 @@ function textOf(facet: string, value: FacetValue): string {
 
 type Change = (query: PageQuery, attribute: string, value: FacetValue) => PageQuery
 
-/** One value of a facet. A click toggles it; *only* deselects the others, *not* excludes it. */
+/** One value of a facet. A click toggles it; *only* deselects all other values, *not* excludes this value. */
 export function FacetRow({
   facet,
   value,

@@ -64,7 +64,10 @@ export function collapsedRows(facet: Facet, choice: Choice, total: number | unde
   return { shown: [...shown, ...missing], more }
 }
 
-/** The rows of an expanded facet whose values contain a text; with a text, also `known` values that do not occur. */
+/**
+ * The rows of an expanded facet whose values contain a text. With a text, they include `known` values that do not
+ * occur.
+ */
 export function expandedRows(
   text: string,
   facet: Facet,

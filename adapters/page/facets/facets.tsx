@@ -5,7 +5,7 @@ import { texts } from '../ui/texts.js'
 import { FacetList } from './facet-list.js'
 import { LanguageChoice } from './language-choice.js'
 
-/** Says if all numbers of the counts are exact, and how long counting took. */
+/** Shows if all numbers of the counts are exact, and how long counting took. */
 function CountSummary() {
   if (!counts.value || countError.value) return null
   const { exact, facets, took_ms } = counts.value

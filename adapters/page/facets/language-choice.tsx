@@ -3,10 +3,10 @@ import { languageChoice } from '../data/preferences.js'
 import { texts } from '../ui/texts.js'
 import { LANGUAGES, type Language } from '../../../src/describing/language.js'
 
-/** In the language itself, so that its readers recognize it. */
+/** Names in the language itself, so that its readers recognize them. */
 const NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' }
 
-/** Chooses the language of the page, which is then loaded again. The address keeps the query. */
+/** Chooses the language of the page, and reloads the page. The address keeps the query. */
 function choose(tag: string): void {
   languageChoice.value = tag as Language
   location.reload()

@@ -14,7 +14,7 @@ import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
 import { collapsedRows, expandedRows } from './facet-rows.js'
 
-/** The maximum number of values shown in an open facet; searching finds the others. */
+/** Maximum number of values in an open facet. The search finds other values. */
 const MAX_ROWS = 200
 
 /** Facets with more values than this have a search field. */
@@ -45,7 +45,7 @@ function Heading({ name }: { name: string }) {
   )
 }
 
-/** Why no value is shown. Only of complete figures does it say that there is none. */
+/** Reason why no value is shown. Only complete figures prove that no value exists. */
 function noneText(text: string, { exact, values, distinct }: Facet): string {
   if (text === '') return exact ? texts.facets.notSet : texts.common.counting
   return exact && values.length === distinct

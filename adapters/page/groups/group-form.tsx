@@ -5,7 +5,7 @@ import { groupsTexts } from './groups-texts.js'
 
 const NAMES = 'group-names'
 const NUMBERS = 'group-numbers'
-/** Their values are all different. */
+/** Attributes whose values are all different. */
 const UNIQUE: ReadonlySet<string> = new Set(['id', 'created_at'])
 
 interface FieldProps {
@@ -20,7 +20,7 @@ function Field({ label, value, list, isRequired = false }: FieldProps) {
     <label>
       {label}{' '}
       <input
-        // Takes the value of the address again when that changes.
+        // Resets the field when the value in the address changes.
         key={value}
         defaultValue={value}
         list={list}

@@ -2,7 +2,7 @@ import type { EventGroups } from '../../../src/store/groups.js'
 import { checked, JSON_API } from '../data/api.js'
 import { apiPath } from '../data/config.js'
 
-/** How the table groups the events of a query. */
+/** Settings of the table of groups. */
 export interface Grouped {
   /** One or two attributes. */
   readonly by: readonly string[]

@@ -19,7 +19,7 @@ import { type Grouped, groupsSearch, requestGroups } from './group-request.js'
 
 /* The groups of the current query. The address has their attributes. */
 
-/** The groups that the address names; `undefined` while the list is shown. */
+/** The groups in the address; `undefined` while the list is shown. */
 export const grouped = computed((): Grouped | undefined => {
   const by = splitNames(members.groups.value ?? '').slice(0, 2)
   if (by.length === 0) return undefined
@@ -46,7 +46,7 @@ export function closeGroups(): void {
   setMember('groups', undefined)
 }
 
-/** True if a filter can select the value: conditions with a blank value are left out of queries. */
+/** True if a filter can select the value. Queries leave out conditions with a blank value. */
 const isFilterable = (value: GroupValue): boolean => value === null || String(value).trim() !== ''
 
 export const canShow = ({ values }: EventGroup): boolean => values.every(isFilterable)
@@ -94,14 +94,18 @@ export function reloadGroups(): void {
   if (grouped.value && !fault.value) void load(grouped.value)
 }
 
-/** Loads the groups whenever the query, the attributes or the zone change, and after new events. Returns what ends it. */
+/**
+ * Loads the groups whenever the query, the attributes or the zone change, and after new events. Returns a function
+ * that ends this.
+ */
 export function followGroups(): () => void {
   let last = ''
   let loadedFor: number | undefined
   const end = effect(() => {
     if (!grouped.value || fault.value) return
     const wanted = JSON.stringify([search.value, zone.value, grouped.value])
-    // The page counts again after new events. Both may be estimates, so groups are loaded once for each count.
+    // After new events the page counts again. Both counts and groups may be estimates, so a count that differs from
+    // the groups' total reloads the groups only once.
     const counted = areCountsStale.value ? undefined : counts.value?.total
     const known = groups.value?.total
     const hasNew = counted !== undefined && known !== undefined && counted !== known

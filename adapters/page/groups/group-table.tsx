@@ -15,7 +15,7 @@ import {
 } from './group-state.js'
 import { groupsTexts } from './groups-texts.js'
 
-/** How many groups there are, and which figures are estimates. */
+/** The number of groups, and a note on the figures that are estimates. */
 function summaryOf({ groups, distinct, total, exact, read }: EventGroups): string {
   if (total === 0 && exact.total) return groupsTexts.none
   const number = groupsTexts.complete(distinct, total)
@@ -84,7 +84,7 @@ export function GroupTable() {
   useEffect(() => {
     if (summary) announce(summary)
   }, [summary])
-  // Absent while the list comes back.
+  // There are no groups while the list comes back.
   if (!grouped.value) return null
   const isStale = isReading.value && shown !== undefined
   return (

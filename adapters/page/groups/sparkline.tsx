@@ -4,7 +4,7 @@ import { groupsTexts } from './groups-texts.js'
 
 const HEIGHT = 20
 const BAR = 3
-// The lowest bar that is visible.
+// Height of the lowest bar that is visible.
 const MIN_BAR = 1.5
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
   readonly edges: NonNullable<EventGroups['buckets']>['edges']
 }
 
-/** The events of a group over time, as bars. Its name has the highest one. */
+/** The events of a group over time, as bars. The accessible name contains the highest bar. */
 export function Sparkline({ group: { buckets, exact }, edges }: Props) {
   if (!buckets || buckets.length === 0) return null
   const most = Math.max(...buckets)

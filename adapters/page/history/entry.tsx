@@ -14,7 +14,10 @@ import type { HistoryEntry } from './read-history.js'
 import { Undo } from './undo.js'
 import { valueAt } from './undo-effects.js'
 
-/** The recorded changes; for events with `before` and `after`, the operations between them with the old values. */
+/**
+ * The recorded changes. For events with `before` and `after`, these are the operations between them, with the old
+ * values.
+ */
 function changesOf({ event, change }: HistoryEntry): readonly RecordedChange[] {
   const { changes, before } = event.attributes
   const recorded = recordedChanges(changes)

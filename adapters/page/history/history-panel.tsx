@@ -25,7 +25,7 @@ function close(): void {
   focusRow(origin.value)
 }
 
-/** Returns to the event whose panel has opened this, if there is one. */
+/** Returns to the event from whose panel the history was opened, if there is one. */
 const back = (): void => openEvent(origin.value)
 
 const showAt = (query: string, time: string | undefined): void =>

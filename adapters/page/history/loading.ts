@@ -39,7 +39,7 @@ async function load(query: string, signal: AbortSignal): Promise<LoadedHistory> 
 
 export interface HistoryLoading {
   readonly state: LoadState
-  /** While another time loads, the history before. */
+  /** The history. While another time loads, the previous history. */
   readonly history: LoadedHistory | undefined
   readonly loadEarlier: () => Promise<void>
   readonly tryAgain: () => void

@@ -6,11 +6,11 @@ import { eventOf, type EventResource, getJson } from '../data/api.js'
 export interface Change {
   /** True if the state after the change is known. */
   readonly known: boolean
-  /** The state after the change; null if the resource does not exist, or if it is not known. */
+  /** The state after the change; null if the resource does not exist, or if the state is not known. */
   readonly state: JsonValue
   /** Null if the event holds only a part of the change. */
   readonly patch: readonly Operation[] | null
-  /** Undoes the change; null if that is not possible. */
+  /** The patch that undoes the change; null if this is not possible. */
   readonly revert: readonly Operation[] | null
   readonly not_revertible?: string
 }

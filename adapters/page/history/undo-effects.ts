@@ -7,7 +7,7 @@ import { ownValue } from '../data/own-property.js'
 /** One value that undoing a change would set or remove. */
 export interface UndoEffect {
   readonly change: RecordedChange
-  /** True if the value was changed again since, so that undoing would overwrite that. */
+  /** True if the value was changed again later, so that undoing would overwrite the later change. */
   readonly isChangedSince: boolean
 }
 
@@ -61,8 +61,8 @@ function shownChange(operation: Change, old: JsonValue | undefined): RecordedCha
 }
 
 /**
- * Effects of the patch that undoes a change on the present state. Its tests show which values were changed again. The
- * patch has the operations of `revertPatch`.
+ * Effects of the patch that undoes a change on the current state. The tests in the patch show which values were
+ * changed again. The operations are from `revertPatch`.
  */
 export function undoEffects(revert: readonly Operation[], present: JsonObject): UndoEffect[] {
   const effects: UndoEffect[] = []

@@ -70,7 +70,7 @@ function WithPatch({ revert, newest }: { revert: readonly Operation[]; newest: C
 
 interface UndoProps {
   readonly change: Change
-  /** The newest change of the resource, which has its present state. */
+  /** The newest change of the resource, with the current state. */
   readonly newest: HistoryEntry
 }
 

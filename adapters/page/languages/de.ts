@@ -3,8 +3,8 @@ import type { SentenceLanguage } from '../../../src/describing/language.js'
 import type { TextFormats, Texts } from './en.js'
 
 /*
- * The German texts of the page: impersonal or with "Sie", in sentence case. Like the English ones, they
- * import only types and other data.
+ * The German texts of the page: impersonal or with "Sie", in sentence case. Like the English texts, they import only
+ * types and other data.
  */
 
 const predicates: Texts['predicates'] = {
@@ -36,7 +36,7 @@ const predicates: Texts['predicates'] = {
   present: 'ist nicht leer',
 }
 
-/** For attributes that are times. */
+/** Predicates for attributes that are times. */
 const timePredicates: Texts['predicates'] = {
   lt: 'ist vor',
   lteq: 'ist spätestens',
@@ -44,7 +44,7 @@ const timePredicates: Texts['predicates'] = {
   gteq: 'ist frühestens',
 }
 
-/** For the search in all texts. */
+/** Predicates for the search in all texts. */
 const textPredicates: Texts['predicates'] = {
   cont: 'enthält den Text',
   not_cont: 'enthält nicht den Text',

@@ -3,12 +3,12 @@ import { english } from '../../../src/describing/english.js'
 import type { SentenceLanguage } from '../../../src/describing/language.js'
 
 /*
- * The English texts of the page. Plain words, sentence case; buttons name the action and the number. Some parts
- * that are loaded on demand have their texts beside them. The document loads this file in parallel with the
- * script, which waits for it: it may import nothing that the script contains, only types and other data.
+ * The English texts of the page. Plain words, sentence case; buttons name the action and the number. Some parts that
+ * are loaded on demand have their texts beside them. The document loads this file in parallel with the script, which
+ * waits for it. So it may import only types and other data, nothing that the script contains.
  */
 
-/** How numbers are written in the page's language. */
+/** Formats of numbers in the page's language. */
 export interface TextFormats {
   readonly formatNumber: (count: number) => string
   /** `1 event`, `2,163 events`. */
@@ -48,7 +48,7 @@ const predicates: Readonly<Partial<Record<PredicateName, string>>> = {
   present: 'is not blank',
 }
 
-/** For attributes that are times. */
+/** Predicates for attributes that are times. */
 const timePredicates: typeof predicates = {
   lt: 'is before',
   lteq: 'is at or before',
@@ -56,7 +56,7 @@ const timePredicates: typeof predicates = {
   gteq: 'is at or after',
 }
 
-/** For the search in all texts. */
+/** Predicates for the search in all texts. */
 const textPredicates: typeof predicates = {
   cont: 'contains the text',
   not_cont: 'does not contain the text',
@@ -91,7 +91,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       url_params_project_code: 'project',
       on_behalf_of: 'on behalf of',
       actor_kind: 'kind of actor',
-      // Not the level of the type.
+      // An attribute named `level`, not the level of the type.
       level: 'attribute level',
     },
     level: 'level',

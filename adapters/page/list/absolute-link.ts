@@ -10,14 +10,14 @@ import { isNewestFirst } from './paging.js'
 /** The first time after an event. */
 const after = (created_at: string): string => formatTimestamp(parseTimestamp(created_at)! + 1)
 
-/** A time that is over, and after all events. The clock of the service may be ahead of this one. */
+/** A time that is over and after all events. The clock of the service may be ahead of the clock here. */
 function endAfter(now: Date, times: readonly string[]): string {
   const newest = times.reduce((last, time) => (time > last ? time : last), '')
   const text = now.toISOString()
   return newest < text ? text : after(newest)
 }
 
-/** The end of the shown range: no event of the list is later, and the waiting events are. */
+/** The end of the shown range. The events of the list are not later; waiting events are. */
 function shownEnd(): string {
   const { events, hasFirst } = loadedWindow.value
   const times = events.map(({ created_at }) => created_at)
@@ -34,7 +34,7 @@ function absoluteQuery(shown: PageQuery): PageQuery {
   return { ...shown, range: { from, to: to !== undefined && to < end ? to : end } }
 }
 
-/** An address that shows any user the list as it is now: the same events, in the same way. */
+/** An address that shows any user the current list: the same events with the same display. */
 export function absoluteAddress(): string {
   const text = fault.value ? search.value : formatPageQuery(absoluteQuery(query.value))
   const display = Object.entries(shownDisplay()).map(([name, value]) => `${name}=${encoded(value)}`)

@@ -42,7 +42,7 @@ export function cellConjunct(
   }
 }
 
-/** True if both require different values of the same attribute, so that together nothing would match. */
+/** True if the conjuncts require different values of the same attribute. Together they would match nothing. */
 function isRival(one: Conjunct, other: Conjunct): boolean {
   const [level, otherLevel] = [levelChoice(one), levelChoice(other)]
   if (level && otherLevel) return !level.not && !otherLevel.not
@@ -54,7 +54,7 @@ function isRival(one: Conjunct, other: Conjunct): boolean {
   )
 }
 
-/** Adds the filter of a cell to the query; it replaces an `is` filter on the same attribute. */
+/** Adds the filter of a cell to the query. It replaces an `is` filter on the same attribute. */
 export function withCell(query: PageQuery, conjunct: Conjunct): PageQuery {
   const where = query.where.filter((other) => !isRival(other, conjunct))
   return withConjunct({ ...query, where }, conjunct)

@@ -8,7 +8,7 @@ import type { ChangeFrame } from './live-changes.js'
 import { retryDelay } from './live-state.js'
 import { failure, newestKnown, queryTime } from './loading.js'
 
-/* The stream of new events, and its reconnection. Without a place for a stream, new events are read again and again. */
+/* The stream of new events, and its reconnection. Without a place for a stream, polls for new events. */
 
 const POLL_MS = 5000
 
@@ -26,7 +26,7 @@ export const isOffline = computed(() => connectionLoss.value !== undefined)
 interface StreamHandlers {
   readonly event: (event: AuditEvent) => void
   readonly change: (frame: ChangeFrame) => void
-  /** The stream is open, for the first time or again after a gap, or new events were read. */
+  /** Called when the stream is open, for the first time or after a gap, or when new events were read. */
   readonly opened: () => void
 }
 
@@ -37,7 +37,7 @@ export function tryNow(): void {
   retryNow?.()
 }
 
-/** Opens a stream; the result ends it. `lose` is called when the connection is lost. */
+/** Opens a stream. Returns a function that ends it. `lose` is called when the connection is lost. */
 function openStream(filter: string, handlers: StreamHandlers, lose: () => void): () => void {
   let isForgiving = false
   const source = new EventSource(streamUrl(filter, newestKnown()))
@@ -52,14 +52,15 @@ function openStream(filter: string, handlers: StreamHandlers, lose: () => void):
     handlers.change(JSON.parse(data) as ChangeFrame),
   )
   source.addEventListener('error', () => {
-    // When the server ends a stream, the browser reopens it; the first such error is not a loss.
+    // When the server ends a stream, the browser reopens it. The first error of this kind does not mean that the
+    // connection is lost.
     if (isForgiving && source.readyState === EventSource.CONNECTING) isForgiving = false
     else lose()
   })
   return () => source.close()
 }
 
-/** Reads the new events; the result drops them. `lose` is called if they cannot be read. */
+/** Reads the new events. Returns a function that drops them. `lose` is called if they cannot be read. */
 function readOnce(use: (events: readonly AuditEvent[]) => void, lose: () => void): () => void {
   let isOver = false
   import('./polling.js')
@@ -71,7 +72,7 @@ function readOnce(use: (events: readonly AuditEvent[]) => void, lose: () => void
   }
 }
 
-/** Follows the query; the result ends that. Reconnects without missing events. */
+/** Follows the query. Returns a function that ends this. Reconnects without missing events. */
 export function connect(handlers: StreamHandlers): () => void {
   let end: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -97,7 +98,7 @@ export function connect(handlers: StreamHandlers): () => void {
     clearTimeout(timer)
   }
 
-  /** Reads once. After a time it looks for a place again. */
+  /** Reads once. From time to time looks for a free place for a stream. */
   const poll = (): (() => void) =>
     readOnce((events) => {
       events.forEach(handlers.event)

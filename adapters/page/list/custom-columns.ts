@@ -4,16 +4,16 @@ import type { AuditEvent } from '../../../src/event/event.js'
 import type { Conjunct } from '../data/query.js'
 import { type Column, COLUMNS } from './column-names.js'
 
-/** The parts of rows, or of the headers, whose order and presence users can choose. */
+/** The parts of rows, or of the headers, that users can move and hide. */
 export type OwnCells = Readonly<Record<'who' | 'what' | 'type' | 'source', VNode>>
 
-/** The columns that the user or the address has chosen. Their code is loaded only then. */
+/** The columns that the user or the address has chosen. Their code is only loaded for such a choice. */
 export interface CustomColumns {
   /** All columns, with time and level. */
   readonly shown: readonly Column[]
   /** The tracks of the grid after time and level. */
   readonly tracks: string
-  /** The name of the attribute in the time column, if it shows another time than `created_at`. */
+  /** The name of the attribute in the time column, if this is not `created_at`. */
   readonly timeName: string | undefined
   timeOf(event: AuditEvent): ComponentChild
   cells(event: AuditEvent, own: OwnCells, quickColumn: Column | undefined): ComponentChild
@@ -24,5 +24,5 @@ export interface CustomColumns {
 
 export const customColumns = signal<CustomColumns | undefined>(undefined)
 
-/** In the order of the cells of a row. */
+/** The columns in the order of the cells of a row. */
 export const shownColumns = (): readonly Column[] => customColumns.value?.shown ?? COLUMNS

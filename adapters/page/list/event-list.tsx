@@ -6,7 +6,7 @@ import { Skeleton } from './skeleton.js'
 import { texts } from '../ui/texts.js'
 import { liveState, showWaiting, waitingCount } from './live-updates.js'
 import { Grid } from './grid.js'
-// Not lazy: without a connection its code could not be loaded.
+// Not lazy, because its code could not be loaded without a connection.
 import { LoadFailure } from './load-failure.js'
 import { failure, loadedWindow, isStale } from './loading.js'
 import { activate } from './row-focus.js'

@@ -7,14 +7,14 @@ import { loadedEvents } from './loading.js'
 import type { Twins } from './positions.js'
 
 /*
- * An act such as an approval leaves two events with the same sentence: `api:steps:approve` of the request, and
- * `audit:steps:approve`. One row stands for both until one of them is opened or gets the focus.
+ * Some actions, such as an approval, leave two events with the same sentence: `api:steps:approve` of the request, and
+ * `audit:steps:approve`. One row shows both until one of them is opened or gets the focus.
  */
 
-/** The ids of the events that have rows of their own again. */
+/** The ids of events that have separate rows again. */
 const unfolded = signal<ReadonlySet<string>>(new Set())
 
-/** Number of rows among which both events are, as others may have been recorded between them. */
+/** Largest distance of the two events in rows. Other events may be between them. */
 const MAX_ROWS_APART = 4
 
 const MAX_MS_APART = 2000
@@ -50,7 +50,7 @@ function twinsIn(events: readonly AuditEvent[], apart: ReadonlySet<string>): Twi
 
 const twins = computed(() => twinsIn(loadedEvents.value, unfolded.value))
 
-/** The pairs to show as two rows: one of their events is open, or the hidden one has the focus. */
+/** The pairs to show as two rows, because one of their events is open, or the hidden event has the focus. */
 function pairsInUse(): string[] {
   return [...twins.value].flatMap(([id, twin]) =>
     openId.value === id || openId.value === twin.id || activeId.value === twin.id ? [id] : [],

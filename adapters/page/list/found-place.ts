@@ -1,7 +1,7 @@
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import type { Span, TextsFinder } from '../data/text-finder.js'
 
-/** Where an event has a text. */
+/** The place of a found text in an event. */
 export interface FoundPlace {
   /** The names of the attributes on the way to the text: `request_body.name`. */
   readonly path: string
@@ -12,7 +12,7 @@ export interface FoundPlace {
 const BEFORE = 16
 const AFTER = 40
 
-/** The part of a text around a span, with dots where it is cut. */
+/** The part of a text around a span, with ellipses where it is cut. */
 function excerptOf(text: string, { from, to }: Span): string {
   const start = from <= BEFORE ? 0 : from - BEFORE
   const end = Math.min(text.length, to + AFTER)
@@ -20,7 +20,7 @@ function excerptOf(text: string, { from, to }: Span): string {
   return `${start > 0 ? '…' : ''}${part}${end < text.length ? '…' : ''}`
 }
 
-/** The texts of a value with their paths, one after the other. */
+/** Yields the texts of a value with their paths. */
 export function* textsOf(value: unknown, path: string): Generator<readonly [string, string]> {
   if (typeof value === 'string') yield [path, value]
   else if (value !== null && typeof value === 'object')
@@ -36,7 +36,7 @@ function* textsOfEvent(event: AuditEvent): Generator<readonly [string, string]> 
   yield ['id', event.id]
 }
 
-/** Where the event has the first of the wanted texts that none of the shown texts contains. */
+/** The place of the first searched text that no shown text contains. */
 export function foundPlace(
   event: AuditEvent,
   shown: readonly string[],

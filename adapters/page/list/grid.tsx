@@ -122,14 +122,14 @@ export function Grid() {
   useViewport(box)
   useSelectionTracking(box)
   useEffect(() => {
-    // Without this code, each event has a row.
+    // Until this code is loaded, each event has a separate row.
     if (!folded.value)
       import('./folding.js').then((folding) => folding.foldRows()).catch(() => undefined)
-    // Without this code, cells have no filters.
+    // Until this code is loaded, cells have no filters.
     import('./quick.js').then((loaded) => (quickFilters.value = loaded)).catch(() => undefined)
   }, [])
   const onKeyDown = useGridKeys()
-  // Subscribes to everything that moves rows, scrolls, or changes the focus; `restoreScroll` runs after each render.
+  // Subscribes to all signals that move rows, scroll, or change the focus. `restoreScroll` runs after each render.
   void mounted.value
   void positions.value
   void heightAfterRows.value

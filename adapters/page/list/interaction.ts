@@ -8,7 +8,7 @@ export const isSelecting = signal(false)
 /** True while the pointer is on a row. */
 export const isRowHovered = signal(false)
 
-/** The oldest and newest `created_at` on screen; `undefined` if there is none. */
+/** The oldest and newest `created_at` on screen; `undefined` without rows. */
 export const timesOnScreen = signal<{ readonly from: string; readonly to: string } | undefined>(
   undefined,
 )

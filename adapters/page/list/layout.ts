@@ -39,7 +39,7 @@ const days = computed(() => {
 let heights = new WeakMap<AuditEvent, number>()
 const measured = signal(0)
 
-/** Stores the measured height of a row; returns whether it changed. Call `applyHeights` afterwards. */
+/** Stores the measured height of a row. Returns true if it changed. Then `applyHeights` must be called. */
 export function storeHeight(event: AuditEvent, height: number): boolean {
   if (heights.get(event) === height) return false
   heights.set(event, height)
@@ -103,7 +103,7 @@ export function renderSpareRows(): void {
   spare.value = SPARE_ROWS
 }
 
-/** The event of the row in the tab order. Its row stays rendered even when out of view. */
+/** The event of the row in the tab order. This row stays rendered even when it is out of view. */
 export const activeId = signal<string | undefined>(undefined)
 
 export const mounted = computed(() => {

@@ -6,7 +6,7 @@ import { withChanged } from './loaded-window.js'
 import { waiting } from './live-state.js'
 import { loadedWindow } from './loading.js'
 
-/* Changes of live events. Loaded once there are any. */
+/* Changes of live events. This module is loaded at the first change. */
 
 export interface ChangeFrame {
   readonly id: string
@@ -29,10 +29,10 @@ export async function readAgain(id: string): Promise<void> {
   const before = find(id)
   try {
     const event = await readEvent(id)
-    // A change that came meanwhile may be later than what was read.
+    // A change that arrived during the request may be newer than the event that was read.
     if (find(id) === before) replace(event)
   } catch {
-    // Keep the last known attributes. If the event is still open, its next change says so.
+    // Keeps the last known attributes. If the event is still open, its next change shows this.
     markOpen(id, false, false)
   }
 }

@@ -68,7 +68,7 @@ export function withWaiting(waiting: Waiting, events: readonly AuditEvent[]): Wa
 /** The events that still wait once the list includes all events up to a time. */
 export function waitingSince(waiting: Waiting, time: string | undefined): Waiting {
   const events = waiting.events.filter(({ created_at }) => time === undefined || created_at > time)
-  // With too many waiting there is only a count, which stays until the list is reloaded.
+  // Beyond the maximum, only the number of waiting events is kept, until the list is reloaded.
   return events.length === waiting.events.length ? waiting : { events, count: events.length }
 }
 

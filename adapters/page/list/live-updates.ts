@@ -90,7 +90,7 @@ export function showWaiting(): void {
   })
 }
 
-/** Pauses or resumes live updates. If sorted, it restores the default order; if offline, it reconnects. */
+/** Pauses or resumes live updates. In a sorted list, restores the default order. Without a connection, reconnects. */
 export function togglePause(): void {
   if (liveState.value === 'sorted') changeQuery((before) => ({ ...before, sorts: [] }))
   else if (liveState.value === 'offline') tryNow()
@@ -107,7 +107,7 @@ const changes: ChangeFrame[] = []
 let painting: ReturnType<typeof setTimeout> | undefined
 let lastPainted = 0
 
-/** Applies the changes in their order. If the code cannot be loaded, they wait for the next ones. */
+/** Applies the changes in their order. If the code cannot be loaded, they are applied with the next changes. */
 async function applyChanges(): Promise<void> {
   const late = await import('./live-changes.js')
   batch(() => changes.splice(0).forEach(late.change))
@@ -137,7 +137,7 @@ function receive(event: AuditEvent): void {
   // The event may already be part of a loaded page.
   if (event.created_at <= newestKnown()) return
   markKnownUpTo(event.created_at)
-  // For new events the stream does not say whether they are open.
+  // For new events, the stream does not report whether they are open.
   if (types.peek()[event.type]?.live) markOpen(event.id, true)
   arrived.push(event)
   schedulePaint()
@@ -151,7 +151,8 @@ function follow(): () => void {
       schedulePaint()
     },
     opened: () => {
-      // The stream does not report an event that was closed after it was read and before the stream was open.
+      // The stream does not report an event that was closed between the request for the list and the opening of the
+      // stream.
       for (const id of openEvents.peek())
         import('./live-changes.js').then((late) => late.readAgain(id)).catch(() => undefined)
     },
@@ -164,7 +165,7 @@ function follow(): () => void {
   }
 }
 
-/** The query to stream: the one whose rows are shown, while the page is visible. */
+/** The query to stream: the query of the shown rows, while the page is visible. */
 const followed = computed(() =>
   isFollowed(liveState.value) && !isStale.value && isVisible.value ? search.value : undefined,
 )

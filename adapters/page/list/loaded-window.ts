@@ -2,9 +2,9 @@ import type { AuditEvent } from '../../../src/event/event.js'
 
 /** The loaded part of the list: a window of consecutive rows. */
 export interface LoadedWindow {
-  /** In list order. */
+  /** The events in list order. */
   readonly events: readonly AuditEvent[]
-  /** The number of rows before the window; an estimate if they were never loaded. */
+  /** The number of rows before the window. An estimate if they were never loaded. */
   readonly before: number
   /** True if the window includes the first row of the list. */
   readonly hasFirst: boolean
@@ -73,7 +73,7 @@ export function windowAround(
   }
 }
 
-/** Replaces an event by its new state; returns the same window if it is not loaded. */
+/** Replaces an event by its new state. Returns the same window if the event is not loaded. */
 export function withChanged(loaded: LoadedWindow, event: AuditEvent): LoadedWindow {
   const at = loaded.events.findIndex(({ id }) => id === event.id)
   return at < 0 ? loaded : { ...loaded, events: loaded.events.with(at, event) }

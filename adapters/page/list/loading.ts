@@ -55,7 +55,7 @@ export const isStale = computed(() => shown.value?.search !== search.value)
 /** The order of the loaded rows. */
 export const shownSorts = computed(() => shown.value?.sorts ?? [])
 
-/** Where to scroll after the next render: the id of an event, or {@link TOP}. */
+/** The place to scroll to after the next render: the id of an event, or {@link TOP}. */
 export const scrollTarget = signal<string | undefined>(undefined)
 
 export const TOP = ''
@@ -63,7 +63,7 @@ export const TOP = ''
 /** Aborts the requests of the current query when the next one starts. */
 let current = new AbortController()
 
-/** True if the list has only the first events of its order, because further ones cannot be loaded. */
+/** True if the list cannot load more than the first events of its order. */
 export const isCut = signal(false)
 
 /** Relative ranges are resolved against this time, the same for all pages of a query. */
@@ -74,7 +74,7 @@ let newest = ''
 /** The time of the request for the query's first page. */
 export const queryTime = (): Date => queriedAt
 
-/** All events up to this time are known; new events come after it. */
+/** Time of the newest known event. New events come after it. */
 export const newestKnown = (): string => newest
 
 export function markKnownUpTo(time: string): void {
@@ -96,7 +96,7 @@ async function load({ query: text, isReversed }: PageRequest, limit: number): Pr
 /** Repeats the failed request, unless scrolling repeats it. */
 let failedRequest: (() => Promise<void>) | undefined
 
-/** Runs a request and applies its result in one batch; ignores it if another query has started meanwhile. */
+/** Runs a request and applies its result in one batch. Ignores the result if another query has started. */
 async function attempt(
   work: () => Promise<() => void>,
   again?: () => Promise<void>,
@@ -123,7 +123,7 @@ function renew(): AbortController {
   return current
 }
 
-/** Loads the first page; the old rows stay until it arrives. */
+/** Loads the first page. The old rows stay until it arrives. */
 export async function loadFirst(): Promise<void> {
   const mine = renew()
   const now = new Date()
@@ -204,7 +204,7 @@ effect(() => {
     }
 })
 
-/** Replaces the loaded rows by the rows around a time, and scrolls to `id` or the nearest row. */
+/** Replaces the loaded rows by the rows around a time. Scrolls to the event `id` or the nearest row. */
 export async function loadAround(time: string, id?: string, row?: number): Promise<void> {
   if (isLoading.value) return
   renew()
@@ -246,7 +246,7 @@ async function findInQuery(id: string): Promise<AuditEvent | undefined> {
   return (await listEvents(filter, 1, current.signal)).events[0]
 }
 
-/** Loads the list around the open event, so that it stays in sight when the query changes. */
+/** Loads the list around the open event, so that this event stays visible when the query changes. */
 async function showOpen(id: string, isFirst: boolean): Promise<void> {
   const text = search.value
   if (loadedWindow.value.events.some((event) => event.id === id)) {
@@ -255,7 +255,7 @@ async function showOpen(id: string, isFirst: boolean): Promise<void> {
   }
   if (!isByTime(query.value.sorts)) return
   try {
-    // The event of a shared address is shown among its neighbours even if the query does not find it.
+    // The event of a shared address is shown among its neighbours, also if the query does not match it.
     const event = isFirst ? await readEvent(id) : await findInQuery(id)
     if (event && search.value === text) await loadAround(event.created_at, id)
   } catch {

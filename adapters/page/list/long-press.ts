@@ -17,5 +17,5 @@ export function startPress(id: string): void {
 /** The finger was lifted, or scrolls. */
 export const endPress = (): void => clearTimeout(timer)
 
-/** True if the press that ends now opened the menu, so that it does not open the event too. */
+/** True if the press that ends now has opened the menu. Then it must not also open the event. */
 export const isLongPress = (): boolean => wasHeld

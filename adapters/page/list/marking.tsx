@@ -8,7 +8,7 @@ import { searchedTexts } from '../data/free-text.js'
 import { type Marker, marker } from '../ui/marked.js'
 import { type FoundPlace, foundPlace, textsOf } from './found-place.js'
 
-/** The text with its parts that are found in `<mark>`. */
+/** The text, with its found parts in `<mark>`. */
 function markedText(text: string, finder: TextsFinder): ComponentChild {
   const spans = finder.spansIn(text)
   if (spans.length === 0) return text
@@ -26,7 +26,7 @@ function markedText(text: string, finder: TextsFinder): ComponentChild {
   )
 }
 
-/** The row shows the same texts until its event changes, so the place is found once. */
+/** The found places by event. A row shows the same texts until its event changes. */
 function markerFor(texts: readonly string[]): Marker {
   const finder = findTexts(texts)
   const places = new WeakMap<AuditEvent, { readonly place: FoundPlace | undefined }>()

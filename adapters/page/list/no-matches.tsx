@@ -57,7 +57,7 @@ function RelaxedQueryItem({ way }: { way: RelaxedQuery }) {
   )
 }
 
-/** True if Unicode has another form of a text in the filters, which is another text for the log. */
+/** True if a text of the filters has another Unicode form. The log treats that form as another text. */
 function hasForms(where: PageQuery['where']): boolean {
   const text = JSON.stringify(where)
   return text.normalize('NFC') !== text.normalize('NFD')
@@ -72,7 +72,7 @@ export function NoMatches() {
   const { where, range } = query.value
   const words = texts.states.empty
   useEffect(() => {
-    // Failed: the message below stays.
+    // After a failure, the message below stays.
     leaveEmptyDefault().catch(() => undefined)
   }, [])
   if (all?.exact && all.total === 0) return <EmptyLog />

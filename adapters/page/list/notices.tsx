@@ -66,7 +66,7 @@ function Failure() {
   )
 }
 
-/** Shown where the service doubts that the query means what its user wants. */
+/** Shown if the service has found that the query may have an unintended meaning. */
 function Warnings() {
   return warnings.value.map((warning) => (
     <div key={warning} class="notice level-warn" role="status">

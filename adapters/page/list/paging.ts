@@ -11,7 +11,7 @@ import {
 
 /* Keyset pagination: the queries for the pages before and after an event. */
 
-/** The sort attributes that support pagination: an event has at most one value of each, a text. */
+/** The sort attributes that support pagination. An event has at most one value of each, a text. */
 type Key = 'created_at' | 'type' | 'username'
 
 interface KeySort {
@@ -75,7 +75,7 @@ function eventsAfter([sort, ...rest]: readonly KeySort[], event: AuditEvent): Co
     : either(beyond(), alike)
 }
 
-/** The query of a page, and whether its result must be reversed. */
+/** The query of a page. `isReversed` is true if its result must be reversed. */
 export interface PageRequest {
   readonly query: string
   readonly isReversed: boolean

@@ -36,17 +36,17 @@ function compare(id: string, other: string): void {
   openManaged(`${COMPARE_PLACE}${id},${other}`)
 }
 
-// Any way of opening the second event chooses it.
+// Opening the second event, in any way, chooses it.
 effect(() => {
   const [first, second] = [pickedId.value, openId.value]
-  // Later, because `openEvent` is still changing the address.
+  // Done later, because `openEvent` is still changing the address.
   if (first !== undefined && second !== undefined && second !== first)
     queueMicrotask(() => compare(first, second))
 })
 
 /**
- * Chooses an event to compare. The second one opens the comparison; the first one is cancelled if it is chosen again.
- * The open event counts as the first.
+ * Chooses an event to compare. The second one opens the comparison. Choosing the first one again cancels it. The open
+ * event counts as the first.
  */
 export function pickEvent(id: string): void {
   const first = pickedId.value ?? openId.value
@@ -88,7 +88,7 @@ const Bar = () => (pickedId.value === undefined ? null : <Open />)
 
 let place: HTMLElement | undefined
 
-/** Shows what to do next. A root of its own, so that the first script needs no code for it. */
+/** Shows the next step. It has a separate root, so that the first script needs no code for it. */
 function showBar(): void {
   if (place) return
   place = document.body.appendChild(document.createElement('div'))

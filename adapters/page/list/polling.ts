@@ -6,7 +6,7 @@ import { newestKnown, queryTime } from './loading.js'
 
 const PAGE = 1000
 
-/** The events that have come since the newest one that is known, oldest first. */
+/** The events later than the newest known one, oldest first. */
 export async function readNew(): Promise<readonly AuditEvent[]> {
   const found: AuditEvent[] = []
   for (let after = newestKnown(); ; after = found.at(-1)!.created_at) {

@@ -6,19 +6,19 @@ export type Item =
       readonly kind: 'row'
       readonly event: AuditEvent
       readonly row: number
-      /** Another event that has no row of its own. */
+      /** Another event that has no separate row. */
       readonly twin?: AuditEvent | undefined
     }
   | { readonly kind: 'day'; readonly day: string; readonly time: string }
 
-/** Items and their offsets; the additional last offset is the end of the last item. */
+/** Items and their offsets. The additional last offset is the end of the last item. */
 export interface Positions {
   readonly items: readonly Item[]
   readonly offsets: readonly number[]
   readonly indexById: ReadonlyMap<string, number>
 }
 
-/** Events without a row of their own, by the id of the event whose row stands for both. */
+/** Events without a row, by the id of the event whose row shows both. */
 export type Twins = ReadonlyMap<string, AuditEvent>
 
 /** The items for events that start at row `before`. Without `dayOf` there are no day headings. */
@@ -68,7 +68,7 @@ export function itemAt({ items, offsets }: Positions, offset: number): number {
   return Math.max(0, low)
 }
 
-/** The indexes of the first and last item between two offsets; `undefined` if there is none. */
+/** The indexes of the first and last item between two offsets; `undefined` without items. */
 export function itemsBetween(
   positions: Positions,
   top: number,
@@ -80,8 +80,8 @@ export function itemsBetween(
 }
 
 /**
- * The indexes of the items to render: those in view with `spare` more on each side, the heading of the
- * first day in view, and the row of the event `keep`.
+ * The indexes of the items to render: items in view with `spare` more on each side, the heading of the first day in
+ * view, and the row of the event `keep`.
  */
 export function mountedItems(
   positions: Positions,

@@ -3,7 +3,7 @@ import { changeQuery, isDefaultStart, query, search } from '../data/address.js'
 import { listEvents } from '../data/api.js'
 import { ALL_TIME, apiQuery, type PageQuery, type RangeEnds } from '../data/query.js'
 
-/** The range of all events, if it replaced the default range because no event was in that. */
+/** The range of all events, if it has replaced the default range because that had no events. */
 export const replacingRange = signal<RangeEnds | undefined>(undefined)
 
 const SECOND_MS = 1000
@@ -30,7 +30,9 @@ let isDone = false
 const isDefault = ({ where, range }: PageQuery): boolean =>
   where.length === 0 && 'last' in range && range.last === '24h'
 
-/** Shows all events if the page was opened without a query and nothing is in its default range, as in an imported log. */
+/**
+ * Shows all events if the page was opened without a query and the default range has no events, as in an imported log.
+ */
 export async function leaveEmptyDefault(): Promise<void> {
   if (isDone || !isDefaultStart || !isDefault(query.value)) return
   isDone = true

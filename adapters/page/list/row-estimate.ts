@@ -18,7 +18,7 @@ export function rowAtTime(buckets: readonly Bucket[], time: string): number {
   )
 }
 
-/** The time of a row. For rows beyond the buckets, the start of the oldest; `undefined` without buckets. */
+/** The time of a row. For rows beyond the buckets, the start of the oldest bucket; `undefined` without buckets. */
 export function timeAtRow(buckets: readonly Bucket[], row: number): string | undefined {
   let newer = 0
   for (const { from, to, total } of buckets.toReversed()) {

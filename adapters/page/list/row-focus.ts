@@ -15,7 +15,7 @@ import {
 import { isByTime } from './paging.js'
 import { viewport } from './viewport.js'
 
-/* Navigation in the list: which row and cell have the focus, and which event is open. */
+/* Navigation in the list: the focused row and cell, and the open event. */
 
 /** The focused cell of the active row; `undefined` for the row itself. */
 export const activeColumn = signal<Column | undefined>(undefined)
@@ -41,7 +41,7 @@ export function takeFocusRequest(): boolean {
 export const eventById = (id: string | undefined): AuditEvent | undefined =>
   loadedWindow.value.events.find((event) => event.id === id)
 
-/** The row in the tab order: the last focused one, else the first in view. */
+/** The row in the tab order: the last focused row, else the first row in view. */
 export const tabRow = (): string | undefined =>
   eventById(activeId.value)?.id ?? anchorAt(viewport.value.top)?.id
 
@@ -84,7 +84,7 @@ export function openNext(step: 1 | -1): void {
   openEvent(next.id)
 }
 
-/** Moves the focus by some rows; returns whether it moved. */
+/** Moves the focus by some rows. Returns true if it moved. */
 export function moveRow(step: number): boolean {
   const from = tabRow()
   const isInList = document.activeElement?.closest('.row') !== null
@@ -94,7 +94,7 @@ export function moveRow(step: number): boolean {
   return true
 }
 
-/** Moves the focus to the next cell; the row itself comes before the first cell. */
+/** Moves the focus to the next cell. The row itself comes before the first cell. */
 export function moveColumn(step: 1 | -1): void {
   const columns = shownColumns()
   const at = activeColumn.value === undefined ? -1 : columns.indexOf(activeColumn.value)
@@ -102,7 +102,7 @@ export function moveColumn(step: 1 | -1): void {
   isFocusDue = true
 }
 
-/** The cell that *is* and *is not* apply to: the one under the pointer, else the focused one. */
+/** The cell for *is* and *is not*: the cell under the pointer, else the focused cell. */
 export function targetCell(): { readonly event: AuditEvent; readonly column: Column } | undefined {
   const inFocus = activeId.value === undefined ? undefined : document.activeElement?.closest('.row')
   const cell =
@@ -112,7 +112,7 @@ export function targetCell(): { readonly event: AuditEvent; readonly column: Col
   return event && { event, column: cell!.column }
 }
 
-/** Scrolls to a time; loads the rows around it if needed. */
+/** Scrolls to a time. Loads the rows around it if needed. */
 export function scrollToTime(time: string): void {
   if (!isByTime(shownSorts.value)) return
   const { events, hasFirst, hasLast } = loadedWindow.value

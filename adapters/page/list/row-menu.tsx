@@ -53,7 +53,7 @@ function Sentence({ event }: { event: AuditEvent }) {
 
 let place: HTMLElement | undefined
 
-/** Opens the menu of a row. A root of its own, so that the first script needs no code for it. */
+/** Opens the menu of a row. It has a separate root, so that the first script needs no code for it. */
 export function openRowMenu(id: string): void {
   const event = eventById(id)
   if (!event) return

@@ -35,7 +35,7 @@ function point(event: PointerEvent): void {
   if (hovered)
     import('./exact-time.js').then(
       ({ exactTimeOf }) => (at!.cell!.title = exactTimeOf(hovered)),
-      // Without this code, the cell has no tooltip.
+      // If this code cannot be loaded, the cell has no tooltip.
       () => undefined,
     )
 }

@@ -65,17 +65,17 @@ interface RowProps {
   readonly event: AuditEvent
   /** The row number in the whole list. */
   readonly row: number
-  /** Another event of the same act, which has no row of its own. */
+  /** Another event of the same action, without a separate row. */
   readonly twin: AuditEvent | undefined
   readonly isActive: boolean
   readonly isOpen: boolean
-  /** The column that shows quick filters: the one under the pointer, else the focused one. */
+  /** The column with quick filters: the column under the pointer, else the focused column. */
   readonly quickColumn: Column | undefined
-  /** The time cell has the focus and shows the full time. */
+  /** True if the time cell has the focus and shows the full time. */
   readonly isTimeFocused: boolean
 }
 
-/** The cells whose order and presence users can choose. */
+/** The cells that users can move and hide. */
 function ownCells(
   event: AuditEvent,
   sentence: ReturnType<typeof sentenceOf>,

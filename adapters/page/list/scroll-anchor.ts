@@ -8,7 +8,7 @@ import { isAtTop, isPhone, scrollRowsBy, scrollToTop, viewport } from './viewpor
 
 let anchor: ReturnType<typeof anchorAt>
 
-/** Stores the first row in view as the anchor; at the top of the list there is none. */
+/** Stores the first row in view as the anchor. The top of the list needs no anchor. */
 export function storeAnchor(): void {
   anchor = isAtTop.value && loadedWindow.value.hasFirst ? undefined : anchorAt(viewport.value.top)
 }
@@ -24,7 +24,7 @@ function measureRows(rows: HTMLElement): void {
   if (isChanged) applyHeights()
 }
 
-/** Pixels to keep free above and below a row: for the day heading, on phones for bar and toolbar. */
+/** Free pixels above and below a row. The day heading needs them, and on phones the bar and the toolbar. */
 const MARGINS = { desk: [40, 0], phone: [150, 70] } as const
 
 function scrollTo(rows: HTMLElement, id: string): void {
@@ -54,7 +54,7 @@ function focusActive(rows: HTMLElement): void {
   target.focus({ preventScroll: true })
 }
 
-/** After a render: scrolls to `place` if set, else restores the anchor; then moves the focus if due. */
+/** Called after a render. Scrolls to `scrollTarget` if it is set, else to the anchor. Then moves the focus if this was requested. */
 export function restoreScroll(rows: HTMLElement): void {
   measureRows(rows)
   if (scrollTarget.value !== undefined) {

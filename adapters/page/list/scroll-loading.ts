@@ -21,7 +21,7 @@ function jump(): void {
   if (top > offsets.at(-1)! || top + height < offsets[0]!) void loadAtRow(rowAtOffset(top))
 }
 
-/** Loads missing rows around the viewport. Run it as an effect: it reads signals. */
+/** Loads missing rows around the viewport. Must run as an effect, because it reads signals. */
 export function loadInView(): void {
   const { top, height } = viewport.value
   const { offsets } = positions.value

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { texts } from '../ui/texts.js'
 
-/** Faster responses need no skeleton. */
+/** Delay in milliseconds. Faster responses need no skeleton. */
 const SKELETON_DELAY_MS = 150
 
 const ROWS = 18
 const LENGTHS = ['w3', 'w4', 'w5']
 
-/** The cells of a row, and the widths of their bars; those of the sentences differ. */
+/** The cells of a row, and the widths of their bars. The bars of the sentences have different widths. */
 const CELLS: readonly (readonly [name: string, width?: string])[] = [
   ['when', 'w1'],
   ['level', 'w8'],

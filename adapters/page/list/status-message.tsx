@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A message in place of the list: what happened, and what to do. */
+/** A message instead of the list: the situation, and the next step. */
 export function StatusMessage({ art, children }: { art?: boolean; children: ComponentChildren }) {
   return (
     <div class="state" id="events" tabIndex={-1}>

@@ -33,7 +33,7 @@ export function showView(view: View): void {
   })
 }
 
-/** True if two query strings mean the same query, however they are written. */
+/** True if two query strings have the same meaning. */
 function isSameQuery(one: string, other: string): boolean {
   try {
     return formatPageQuery(parsePageQuery(one)) === formatPageQuery(parsePageQuery(other))
@@ -50,7 +50,7 @@ export const isViewChanged = computed(() => {
   const shown = shownView()
   const isOther = ([name, { value }]: [string, Signal<string | undefined>]): boolean => {
     const text = view.display[name]
-    // The reader chooses the members that a view does not have.
+    // A member that a view does not have is the choice of the reader.
     return text === undefined ? value !== undefined : shown.display[name] !== text
   }
   const { view: _, ...display } = members

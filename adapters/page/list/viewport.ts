@@ -11,7 +11,7 @@ const phone = matchMedia('(max-width: 760px)')
 
 export const isPhone = signal(phone.matches)
 
-/** In pixels from the top of the rows. A guess until measured, so that the first rows render at once. */
+/** Height in pixels from the top of the rows. A guess until measured, so that the first rows render at once. */
 export const viewport = signal({ top: 0, height: innerHeight })
 
 /** Smaller scroll offsets count as the top. */
@@ -38,7 +38,7 @@ export function scrollRowsBy(rows: HTMLElement, pixels: number): void {
   readViewport(rows)
 }
 
-/** Updates the viewport on scrolling and resizing; returns a function that stops it. */
+/** Updates the viewport on scrolling and resizing. Returns a function that ends this. */
 export function watchViewport(rows: HTMLElement, onChange: () => void): () => void {
   const read = (): void => {
     isPhone.value = phone.matches

@@ -5,8 +5,8 @@ import { chooserTexts as words } from './chooser-texts.js'
 import { keys, loadMore, MAX_LOGS, next, problem, searchLogs } from './loading.js'
 
 /*
- * The page of many logs before any is chosen. The search and the choice are in the address. The page of the chosen logs is at a
- * path of its own, `<page>/logs/<key>,<key>`, which the server knows.
+ * The page of many logs before the user has chosen logs. The search and the choice are in the address. The page of
+ * the chosen logs has a separate path, `<page>/logs/<key>,<key>`, which the server knows.
  */
 
 const SEARCH_MS = 200
@@ -62,7 +62,7 @@ function Log({ log }: { readonly log: string }) {
 function Found() {
   if (problem.value) {
     const isSignedOut = problem.value === 'signIn'
-    // The server may lead to a sign-in page when the page is loaded again.
+    // The server may redirect to a sign-in page when the page is loaded again.
     const again = (): void => (isSignedOut ? location.reload() : searchLogs(search.value))
     return (
       <p role="alert">
@@ -94,7 +94,7 @@ function Found() {
   )
 }
 
-/** The logs that are chosen but not among the found ones. */
+/** The chosen logs that the search has not found. */
 function ChosenElsewhere() {
   const others = [...chosen.value].filter((key) => !keys.value?.includes(key))
   if (others.length === 0) return null

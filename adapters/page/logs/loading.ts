@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { ApiError, checked, JSON_API } from '../data/api.js'
 import { logsPath } from '../data/config.js'
 
-/** Most logs that one page shows, as the server allows. */
+/** Maximum number of logs on one page. The server has the same limit. */
 export const MAX_LOGS = 100
 const PAGE_SIZE = 50
 
@@ -11,9 +11,9 @@ interface LogsDocument {
   readonly links: { readonly next?: string }
 }
 
-/** The keys that match the search so far; `undefined` while the first ones are loaded. */
+/** The keys that match the search so far; `undefined` while the first keys are loaded. */
 export const keys = signal<readonly string[] | undefined>(undefined)
-/** The path of the next keys; `undefined` if there are none. */
+/** The path of the next keys; `undefined` if there are no more. */
 export const next = signal<string | undefined>(undefined)
 export const problem = signal<'failed' | 'signIn' | undefined>(undefined)
 

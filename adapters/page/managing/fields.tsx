@@ -6,7 +6,7 @@ import { ApiError } from '../data/api.js'
 interface FieldProps {
   readonly label: string
   readonly hint?: string | undefined
-  /** The control; it has the id and the description that it is given. */
+  /** Returns the control, with the given id and description. */
   readonly children: (control: { id: string; 'aria-describedby'?: string }) => ComponentChildren
 }
 
@@ -93,7 +93,7 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   )
 }
 
-/** The name of the field that the service objects to: the last part of the pointer. */
+/** The name of the invalid field: the last part of the pointer in the response. */
 export function invalidField(error: Error | undefined): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const { code, source } = error.problem ?? {}
@@ -109,7 +109,7 @@ export function useInvalidFocus(error: Error | undefined): RefObject<HTMLFormEle
   return form
 }
 
-/** Calls `act` in place of sending the form. */
+/** Returns a handler that calls `act` instead of sending the form. */
 export const onSubmit =
   (act: () => void) =>
   (event: TargetedEvent<HTMLFormElement>): void => {

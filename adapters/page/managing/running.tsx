@@ -5,7 +5,7 @@ import { errorText } from '../list/load-failure.js'
 import { useEscape } from '../ui/keyboard.js'
 import { texts } from '../ui/texts.js'
 
-/** Runs requests one at a time, and keeps the error of the last one. */
+/** Runs requests one at a time, and keeps the error of the last request. */
 export interface Running {
   readonly isBusy: boolean
   readonly error: Error | undefined
@@ -42,7 +42,7 @@ export function useRunningWith(refresh: () => Promise<void>): Running {
   }
 }
 
-/** The error of a request: the objection of the service, or that it did not answer. */
+/** Text for the error of a request: the message of the service, or that it did not answer. */
 export function ErrorLine({ error }: { error: Error | undefined }) {
   if (!error) return null
   const isOfInput =
@@ -61,7 +61,7 @@ interface ConfirmProps {
   readonly act: () => void
 }
 
-/** A button that asks before it acts. */
+/** A button that asks for confirmation. */
 export function ConfirmButton({ label, question, act }: ConfirmProps) {
   const isAsking = useSignal(false)
   const confirm = useRef<HTMLButtonElement>(null)

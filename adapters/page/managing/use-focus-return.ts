@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Closing the panel returns the focus to what opened it. */
+/** Returns the focus, when the panel closes, to the element that opened it. */
 export function useFocusReturn(): void {
   const opener = useRef(document.activeElement)
   useEffect(

@@ -6,12 +6,12 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The precision of a label; some have the offset from UTC too. */
+/** The precision of a label. Some include the offset from UTC. */
 export type Precision = 'second' | 'minute' | 'minuteOffset' | 'day' | 'dayOffset' | 'month'
 
 interface Step {
   readonly precision: Precision
-  /** The number of the period that contains a local time, given as if it were UTC. */
+  /** The number of the period of a local time that is given as if it were UTC. */
   readonly periodOf: (wall: number) => number
 }
 
@@ -48,7 +48,9 @@ export interface AxisLabel {
   readonly precision: Precision
 }
 
-/** The least distance between a change of the clocks and another label, as a part of that between labels. */
+/**
+ * The least distance between a label for a change of the clocks and another label, as a part of the usual distance.
+ */
 const MIN_DISTANCE = 0.8
 
 /**

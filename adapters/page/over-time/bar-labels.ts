@@ -44,7 +44,7 @@ const precision = (): Precision => {
   return width() >= 60 ? 'minute' : 'second'
 }
 
-/** The start of a bar: `02:15`, or with the precision that distinguishes bars. */
+/** The start of a bar: `02:15`, or with more precision if bars need it. */
 export const barTime = ({ from }: Bucket): string => labelText(Date.parse(from), precision())
 
 /** `Fri 02:15 to 02:30`; for days and months, the first and the last. */

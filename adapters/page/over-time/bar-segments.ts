@@ -12,7 +12,7 @@ export interface Segment {
   readonly height: number
 }
 
-/** Proportional heights of at least `min`. Larger segments become smaller by what small ones need. */
+/** Proportional heights of at least `min`. Large segments lose the height that small segments need. */
 function heightsOf(numbers: readonly number[], room: number, min: number): readonly number[] {
   const least = numbers.map(() => false)
   for (;;) {

@@ -83,7 +83,7 @@ export function BarHighlight() {
   )
 }
 
-/** The selected bars; the others are dimmed. */
+/** The selected bars. Other bars are dimmed. */
 export function Selection() {
   if (!selection.value) return null
   const [from, to] = [selection.value.from * BAR_WIDTH, (selection.value.to + 1) * BAR_WIDTH]

@@ -11,7 +11,7 @@ export const buckets = computed(() => counts.value?.buckets?.buckets ?? NONE)
 
 export const edges = computed(() => edgesOf(buckets.value))
 
-/** True if the chart ends with the present: its range has no end, and no event is of the future. */
+/** True if the chart ends with the present: its range has no end, and no event is in the future. */
 export const endsNow = computed(
   () =>
     edges.value.length > 1 &&
@@ -21,7 +21,7 @@ export const endsNow = computed(
 
 const MINUTE_MS = 60_000
 
-/** Counts again once the present is later than the last bar. Returns how to stop. */
+/** Counts again once the present is later than the last bar. Returns a function that ends this. */
 export function followPresent(): () => void {
   const timer = setInterval(() => {
     if (endsNow.value && edges.value.at(-1)! < Date.now()) recountSoon()
@@ -39,7 +39,7 @@ export function dropSelection(): void {
   selection.value = undefined
 }
 
-/** New events shift the bars; the selection keeps its times. */
+/** New events shift the bars. The selection keeps its times. */
 let before = edges.value
 effect(() => {
   const now = edges.value
@@ -80,7 +80,10 @@ export function zoomTo({ from, to }: BarRange): void {
   show(rangeOf(edges.value[from]!, edges.value[to + 1]!))
 }
 
-/** Returns to the range before the last zoom; without one, as after opening a shared link, doubles the range. */
+/**
+ * Returns to the range before the last zoom. Without an earlier range, for example after opening a shared link,
+ * doubles the range.
+ */
 export function zoomOut(): void {
   const { range } = query.value
   const ends = namedEnds(range)

@@ -82,7 +82,7 @@ function onFocus({ currentTarget }: FocusEvent): void {
 function summary(): string {
   const highest = highestOf(buckets.value)
   if (!highest) return texts.chart.empty
-  // Of lower bounds, the highest need not be the peak.
+  // If the bars are lower bounds, the highest bar need not be the peak.
   return areBarsExact.value
     ? texts.chart.summary(widthText(), barText(highest))
     : texts.chart.tableCaption(widthText())
@@ -117,7 +117,7 @@ function VisibleTimeMark() {
 
 const labels = computed(() => {
   const zone = counts.value?.buckets?.zone
-  // The panel leaves room for fewer labels.
+  // An open panel leaves room for fewer labels.
   const maxLabels =
     isNarrow.value || openId.value !== undefined || managed.value !== undefined ? 5 : 10
   return zone === undefined ? [] : axisLabels(edges.value, zone, maxLabels)

@@ -22,7 +22,7 @@ let drag: Drag | undefined
 /** Pixels of movement that still count as a click. */
 const CLICK_TOLERANCE = 4
 
-/** A click waits this long for the second one of a double click. */
+/** Time to wait, after a click, for the second one of a double click. */
 const DOUBLE_CLICK_MS = 250
 
 let click: ReturnType<typeof setTimeout> | undefined

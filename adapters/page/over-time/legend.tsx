@@ -7,7 +7,7 @@ import { Mark } from '../ui/icon.js'
 import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 
-/** The levels with their counts; a click toggles the filter on a level. */
+/** The levels with their counts. A click toggles the filter on a level. */
 export function Legend() {
   const choice = choiceOf(query.value, 'level')
   const roving = useRoving<HTMLDivElement>()

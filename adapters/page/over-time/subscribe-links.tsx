@@ -2,7 +2,7 @@ import { fault, managed, openManaged } from '../data/address.js'
 import { may } from '../data/managing.js'
 import { texts } from '../ui/texts.js'
 
-/** Leads to a subscription for the shown filter, and to all subscriptions; empty if the user may not. */
+/** Links to a subscription for the shown filter, and to all subscriptions. Empty if the user may not use them. */
 export function SubscribeLinks() {
   const link = (text: string, place: string) => (
     <button

@@ -14,8 +14,8 @@ const firstSearch = (): string => {
 let isShown = false
 
 /**
- * Loads the views if the address names one. Of the view with which the page was opened, it says if it is missing, and shows it if the address
- * has nothing else: a view that was saved later is in no list that was loaded before.
+ * Loads the views if the address contains a view. For the view with which the page was opened, reports that it is
+ * missing, or shows it if the address has nothing else. A view that was saved later can be missing in an older list.
  */
 function useNamedView(): void {
   const { value: id } = members.view
@@ -33,7 +33,10 @@ function useNamedView(): void {
   }, [id, views.value])
 }
 
-/** The name of the open view, and whether it has changed. Opens the panel of views; empty if the user may not list them. */
+/**
+ * The name of the open view, and whether it has changed. Opens the panel of views. Empty if the user may not list
+ * views.
+ */
 export function ViewButton() {
   useNamedView()
   if (!mayViews('list')) return null

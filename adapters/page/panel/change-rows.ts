@@ -54,7 +54,7 @@ const whole = (value: JsonValue | undefined, isChanged: boolean): readonly Piece
 const isWords = (value: JsonValue | undefined): value is string =>
   typeof value === 'string' && value !== ''
 
-/** A changed text becomes a word diff without quotes; other values are JSON. */
+/** A row of a change. A changed text becomes a word diff without quotes. Other values are JSON. */
 export function changeRow({ op, path, value, old_value, cut_bytes }: RecordedChange): ChangeRow {
   const kind = KINDS[op]
   const sides =

@@ -19,7 +19,7 @@ import { ValueActions } from './value-actions.js'
 
 const AGO_MS = 15_000
 
-/** How long ago, updated while it is shown. */
+/** The age of the event, updated while it is shown. */
 function Ago({ time }: { time: string }) {
   const [, tick] = useState(0)
   useEffect(() => {
@@ -70,7 +70,7 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
 
 const showSince = (from: string): void => changeQuery((query) => ({ ...query, range: { from } }))
 
-/** When, who and for whom, request, source and id of the event. */
+/** Time, actor, request, source and id of the event. */
 export function Facts({ event }: { event: AuditEvent }) {
   const { created_at, username, attributes, id } = event
   const actor = actorFacts(event)

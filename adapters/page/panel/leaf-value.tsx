@@ -7,7 +7,7 @@ import { texts } from '../ui/texts.js'
 import { copyText } from '../ui/copy-text.js'
 import { isParent, preview, type TreeNode } from './tree-nodes.js'
 
-// Texts beyond the first limit are folded; beyond the second they are not shown.
+// Texts longer than the first limit are folded, longer than the second not shown.
 const FOLD_LENGTH = 300
 const MAX_LENGTH = 65_536
 

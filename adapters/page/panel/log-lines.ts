@@ -24,7 +24,7 @@ export interface EventLog {
 /** Names of attributes that usually contain the output of a program. */
 const LOG_NAMES = ['progress', 'fetch_output', 'output', 'log', 'stdout', 'stderr']
 
-/** The log of an event: a text under one of the usual names that is live or has more than one line. */
+/** The log of an event: a text attribute with one of the usual names that is live or has more than one line. */
 export function logOf(attributes: JsonObject, isLive: boolean): EventLog | undefined {
   const isLog = (name: string): boolean => {
     const text = Object.hasOwn(attributes, name) ? attributes[name] : undefined
@@ -56,7 +56,7 @@ export function renderLog(text: string): RenderedLog {
   return { lines, overwritten }
 }
 
-/** All lines; each overwritten state is a line of its own. */
+/** All lines. Each overwritten state is a separate line. */
 export const allLines = (text: string): readonly string[] =>
   linesOf(text.replaceAll(CONTROL_SEQUENCES, '').replaceAll(/\r+\n?/g, '\n'))
 

@@ -31,7 +31,7 @@ function ResultLink({ event }: { event: AuditEvent }) {
     const controller = new AbortController()
     listEvents(query, 1, controller.signal).then(
       ({ events }) => found(events[0]),
-      // Only the link is missing then.
+      // After a failure, only the link is missing.
       () => undefined,
     )
     return () => controller.abort()
@@ -48,7 +48,7 @@ function ResultLink({ event }: { event: AuditEvent }) {
   )
 }
 
-/** The output of a program as a terminal would show it; grows in place. */
+/** The output of a program as a terminal would show it. Grows in place. */
 export function Log({ event }: { event: AuditEvent }) {
   const log = logOf(event.attributes, types.value[event.type]?.live === true)
   return log ? <Lines key={log.attribute} event={event} text={log.text} /> : null
@@ -87,7 +87,7 @@ function Progress({ progress: { label, percent } }: { progress: LogProgress }) {
   )
 }
 
-/** The state of the log: when it last grew, that it is unfinished, or a link to the result. */
+/** The state of the log: the time of its last growth, a note that it is unfinished, or a link to the result. */
 function LogState({ event, text }: { event: AuditEvent; text: string }) {
   const time = useMemo(() => formatSecond(new Date()), [text])
   if (isGrowing.value) return <span>{texts.panel.updated(time)}</span>

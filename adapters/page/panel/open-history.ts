@@ -20,7 +20,7 @@ const parameter = (name: string, value: Scalar): string =>
 const isScalar = (value: JsonValue | undefined): value is Scalar =>
   ['string', 'number', 'boolean'].includes(typeof value) && value !== ''
 
-/** The members of a primary key of several columns as filters name them. */
+/** The members of a primary key of several columns, under the names that filters use. */
 function primaryKey(key: JsonValue | undefined): string[] {
   if (key === null || typeof key !== 'object' || Array.isArray(key)) return []
   return Object.entries(key).flatMap(([name, value]) =>
@@ -29,7 +29,7 @@ function primaryKey(key: JsonValue | undefined): string[] {
 }
 
 /**
- * The query string that the API takes for the history of the event's resource: its source, else the attribute that
+ * The query string for the history of the event's resource. It names the source of the event, else the attribute that
  * the event's type names (`order_id` of `api:orders:update`), else the primary key of a captured row. `undefined` if
  * the event names no resource.
  */

@@ -17,7 +17,7 @@ export type OpenedState = 'loading' | 'ready' | 'missing' | 'denied' | 'failed'
 
 export const openedState = signal<OpenedState>('loading')
 
-/** The current state of the open event; while another one loads, the previous event. */
+/** The current state of the open event. While another event loads, the previous event. */
 export const shown = signal<AuditEvent | undefined>(undefined)
 
 /** Incremented to retry. */
@@ -27,7 +27,7 @@ export const tryAgain = (): void => {
   attempts.value++
 }
 
-/** The event that has its own stream, which is newer than the row in the list. */
+/** The event with its own stream. It is newer than the row in the list. */
 let streamedId: string | undefined
 
 const STATES: Readonly<Record<number, OpenedState>> = { 403: 'denied', 404: 'missing' }
@@ -70,7 +70,7 @@ export const isGrowing = computed(() => {
   return id !== undefined && id === openId.value && openEvents.value.has(id)
 })
 
-/** The id of the event that is followed here: it may be live, and the stream of the list does not have it. */
+/** The id of the event that this module follows. It may be live, and is not in the stream of the list. */
 const idToFollow = computed(() => {
   const event = shown.value
   if (!event || event.id !== openId.value || !isVisible.value) return undefined
@@ -80,7 +80,7 @@ const idToFollow = computed(() => {
   return mayGrow && !isInList ? event.id : undefined
 })
 
-/** A window has one stream. While the list has it, the event is read again and again. */
+/** A window has one stream. While the list uses it, this module polls for the event. */
 const mayStream = computed(() => !isFollowed(liveState.value))
 
 // A stream reports an open event at once; without a report in this time, the event is closed.
@@ -108,7 +108,7 @@ function stream(id: string): () => void {
   }
 }
 
-/** Reads the event again and again, until it is closed. */
+/** Polls for the event until it is closed. */
 function poll(id: string): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isOver = false

@@ -22,7 +22,7 @@ import { isGrowing, openedState, shown, tryAgain } from './opened-event.js'
 import { ErrorTrace } from './error-trace.js'
 import { Attributes } from './tree.js'
 
-/** True if JSON is shown; it stays so when another event is opened. */
+/** True if JSON is shown. It stays true when another event is opened. */
 const isJson = signal(false)
 
 const close = (): void => openEvent(undefined)

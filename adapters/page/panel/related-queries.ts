@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/event/event.js'
 import { ALL_TIME, apiQuery, type Conjunct, conditionOn, type PageQuery } from '../data/query.js'
 
-/** How events can be related to another event. */
+/** Kinds of relations between events. */
 export type Relation =
   | 'change'
   | 'source'
@@ -14,7 +14,7 @@ export type Relation =
 
 export interface RelatedQuery {
   readonly relation: Relation
-  /** Finds all of them, including the event itself. */
+  /** The query for all related events, including the event itself. */
   readonly query: PageQuery
 }
 
@@ -28,7 +28,7 @@ const of = (relation: Relation, where: readonly Conjunct[], range = ALL_TIME): R
   query: { where, sorts: [], range },
 })
 
-/** The attribute that the source was made from: the source ends with its value. */
+/** The attribute that determines the source. The source ends with its value. */
 export function sourceLink({ source, attributes }: AuditEvent): [string, string] | undefined {
   if (source === null) return undefined
   for (const [name, value] of Object.entries(attributes)) {
@@ -80,7 +80,7 @@ const SHOWN = 5
 /** The number of events to load on either side. */
 export const MAX_PER_SIDE = SHOWN - 1
 
-/** Five consecutive events, oldest first, with the event in the middle where possible. */
+/** Five consecutive events, oldest first. The event is in the middle if possible. */
 export function centredOn(
   before: readonly AuditEvent[],
   event: AuditEvent,
@@ -93,8 +93,8 @@ export function centredOn(
 }
 
 /**
- * The query for the event that reports the result of this one: the first later event of the same source
- * whose type names the same action. `undefined` without a source.
+ * The query for the event with the result of this event: the first later event of the same source whose type has the
+ * same action. `undefined` without a source.
  */
 export function resultQuery(event: AuditEvent): string | undefined {
   const link = sourceLink(event)

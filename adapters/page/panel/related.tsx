@@ -27,10 +27,10 @@ import {
   MAX_PER_SIDE,
 } from './related-queries.js'
 
-// Debounce, so that paging through events does not count for each one.
+// Delay before counting, so that paging through events does not count for each event.
 const WAIT_MS = 250
 
-/** The open relation; it stays open when another event is shown. */
+/** The open relation. It stays open when another event is shown. */
 const openRelation = signal<Relation | undefined>(undefined)
 
 interface Count {
@@ -49,7 +49,7 @@ function useCounts(event: AuditEvent, relations: readonly RelatedQuery[]): Count
       const { total, exact } = await countEvents(apiQuery(query), {}, controller.signal)
       set((before) => ({ ...before, [relation]: { total, exact: exact.total } }))
     }
-    // Failures are ignored: the tab works without its number.
+    // A failure is ignored, because the tab works without its number.
     const timer = setTimeout(() => void Promise.allSettled(relations.map(count)), WAIT_MS)
     return () => {
       clearTimeout(timer)

@@ -78,7 +78,7 @@ const PREVIEW_LENGTH = 48
 const isShort = (value: JsonValue): boolean =>
   value === null || (typeof value !== 'object' && String(value).length < PREVIEW_LENGTH)
 
-/** `{ parallel_changes: 8 }` if short; when long or open, the number of children: `[ 10000 ]`. */
+/** `{ parallel_changes: 8 }` for a short value. For a long or open value, the number of children: `[ 10000 ]`. */
 export function preview(value: JsonValue[] | JsonObject, isOpen: boolean): string {
   const [begin, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   const count = childCount(value)

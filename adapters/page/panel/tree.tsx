@@ -21,7 +21,7 @@ import { filterBy, ValueActions } from './value-actions.js'
 const STEP = 100
 
 interface TreeState {
-  /** Pointers of nodes whose open state differs from the initial one. */
+  /** Pointers of nodes that the user has opened or closed. */
   readonly toggled: ReadonlySet<string>
   /** The number of children shown, by pointer, after the first step. */
   readonly limits: ReadonlyMap<string, number>
@@ -41,7 +41,10 @@ const MAX_OPEN = 50
 // Each level is searched again.
 const MAX_FOUND_DEPTH = 8
 
-/** At first, two levels are open, except `changes`, which has a section of its own, and what free text finds. */
+/**
+ * True for nodes that are initially open: two levels, except `changes`, which has a separate section, and the nodes
+ * that free text finds.
+ */
 const isOpenAtFirst = ({ value, depth, key }: TreeNode): boolean =>
   (depth === 0 && isParent(value) && childCount(value) <= MAX_OPEN && key !== 'changes') ||
   (depth < MAX_FOUND_DEPTH && (isParent(value) || isFolding(value)) && isFound(value))

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { goTo, goToText, search } from '../data/address.js'
 import { formatPageQuery, type PageQuery } from '../data/query.js'
 
-/** The query before *Show in list* replaced it, and the query after. */
+/** The query that *Show in list* has replaced, and the query after it. */
 interface Step {
   readonly from: string
   readonly to: string
@@ -10,7 +10,7 @@ interface Step {
 
 const steps = signal<readonly Step[]>([])
 
-/** The query before the relation that the list shows; `undefined` if it shows none. */
+/** The query before the shown relation; `undefined` if the list shows no relation. */
 export const earlierQuery = computed(
   () => steps.value.findLast(({ to }) => to === search.value)?.from,
 )

@@ -11,7 +11,7 @@ export interface DiffSides {
   readonly after: readonly Piece[]
 }
 
-/** Words that are equal on both sides, or their replacement on each side. */
+/** Equal words on both sides, or their replacements. */
 interface Run {
   readonly isChanged: boolean
   readonly before: string
@@ -20,7 +20,7 @@ interface Run {
 
 const WORDS = /[\p{L}\p{M}\p{N}_]+|\s+|./gsu
 
-// Longer texts, and texts with more different words, count as changed as a whole.
+// Longer texts, and texts with more different words, are shown as changed as a whole.
 const MAX_LENGTH = 100_000
 const MAX_DIFFERENT_WORDS = 1000
 

@@ -26,7 +26,7 @@ function countText(): string {
   return printTexts.loaded(loaded, eventsText(number.total, number.exact))
 }
 
-/** The loaded rows as a table, in place of the list, which has only its visible rows. */
+/** The loaded rows as a table. It replaces the list, which has only its visible rows. */
 function PrintedList() {
   const { events } = loadedWindow.value
   const now = new Date().toISOString()
@@ -66,7 +66,7 @@ function useIsPrinting(): boolean {
   return isPrinting.value
 }
 
-/** Everything that is printed: the report while it is open, else the list. */
+/** The content of a printed page: the report while it is open, else the list. */
 export function Printing() {
   const isListed = useIsPrinting()
   if (dialog.value === 'report') return <Report />

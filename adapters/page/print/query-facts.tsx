@@ -21,7 +21,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 interface QueryFactsProps {
   readonly query: PageQuery
   readonly range: string | undefined
-  /** All times beside these facts. */
+  /** All times shown beside these facts. */
   readonly times: readonly string[]
 }
 

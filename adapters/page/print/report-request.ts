@@ -8,7 +8,7 @@ export interface ReportData {
   readonly events: readonly AuditEvent[]
   /** The number of live events that were still open. */
   readonly open: number
-  /** The user who requested it, as the service knows them. */
+  /** The user of the request, as the service has identified them. */
   readonly username: string
   /** The SHA-256 digest of the export, in hexadecimal digits. */
   readonly sha256: string
@@ -30,11 +30,11 @@ export async function requestReport(query: string, signal: AbortSignal): Promise
   return { ...meta, events: data.map(eventOf), open }
 }
 
-/** The path of the export with the characters that need no encoding within a quoted URL. */
+/** The path of the export. Characters that need no encoding within a quoted URL are readable. */
 export const readableExport = ({ export: path }: ReportData): string =>
   path.replaceAll(/%(?:3A|2F|2C|40)/g, decodeURIComponent)
 
-/** Parameters of the export that are no filters. The path of the page has the logs. */
+/** Parameters of the export that are not filters. The path of the page names the logs. */
 const NO_FILTER = /^(?:format|until|logs(?:\[\d*\])?)=/
 
 /** The query string of the page that shows exactly these events. */

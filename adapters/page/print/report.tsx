@@ -23,7 +23,7 @@ const close = (): void => {
 interface Report {
   readonly data: ReportData
   readonly query: PageQuery
-  /** When it was requested. */
+  /** Time of the request. */
   readonly at: Date
 }
 

@@ -3,8 +3,8 @@ type FrameMessage =
   | { readonly type: 'daybook:open'; readonly id: string }
 
 /**
- * Tells the page around the frame, if any. Only sites that the service allows can be around it (`frame-ancestors`), so
- * any origin may receive the message.
+ * Sends a message to the page around the frame, if any. Only sites that the service allows can embed the frame
+ * (`frame-ancestors`), so any origin may receive the message.
  */
 export function tellFrame(message: FrameMessage): void {
   if (parent !== window) parent.postMessage(message, '*')

@@ -67,7 +67,7 @@ function stream(): () => void {
 const MAX_NEW = 1000
 const POLL_MS = 5000
 
-/** Reads new events again and again. */
+/** Polls for new events. */
 function poll(): () => void {
   const read = async (): Promise<void> => {
     const { where } = queryOf()
@@ -83,7 +83,7 @@ function poll(): () => void {
   return () => clearInterval(timer)
 }
 
-/** Loads the newest events, and adds those that are recorded afterwards. */
+/** Loads the newest events, and adds events that are recorded afterwards. */
 export async function followResource(): Promise<void> {
   await load()
   if (!events.value) return

@@ -19,7 +19,7 @@ interface Kind {
   readonly canRotate: boolean
 }
 
-/** The kinds that this page knows. Others take their config as JSON. */
+/** The kinds with fields. The config of other kinds is edited as JSON. */
 const KINDS: Readonly<Record<string, Kind>> = {
   webhook: { fields: [{ name: 'url', type: 'url', isRequired: true }], canRotate: true },
   slack: {
@@ -83,7 +83,10 @@ function valueOf({ isList }: ConfigField, text: string): unknown {
   return text.trim()
 }
 
-/** The config as entered. An empty field is left out in a new channel and removed from a present one, but a secret stays. */
+/**
+ * The config as entered. An empty field is left out for a new channel, and removed from an existing one. An empty
+ * secret stays unchanged.
+ */
 function configOf(kind: string, draft: ChannelDraft, present: Channel | undefined): object {
   const fields = ownValue(KINDS, kind)?.fields
   if (!fields) return parseConfig(draft.json.value)

@@ -12,7 +12,7 @@ import { showSecret } from './secrets.js'
 import { kindText } from './state-text.js'
 
 interface ChannelFormProps {
-  /** The channel to change; a new one is created without. */
+  /** The channel to change; `undefined` to create one. */
   readonly present?: Channel
   readonly close?: () => void
 }

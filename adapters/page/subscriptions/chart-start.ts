@@ -1,7 +1,7 @@
 import { formatShort } from '../data/format.js'
 import { edges, selection } from '../over-time/chart-state.js'
 
-/** Where the selected bars of the chart begin, else the chart; `undefined` while it is empty. */
+/** The beginning of the selected bars of the chart, else of the chart; `undefined` while the chart is empty. */
 export function chartStart(): string | undefined {
   const time = edges.value[selection.value?.from ?? 0]
   return time === undefined ? undefined : new Date(time).toISOString()

@@ -6,11 +6,11 @@ import { QueryText } from '../ui/query-text.js'
 import { texts } from '../ui/texts.js'
 import { managementTexts as words } from './management-texts.js'
 
-/** The filter that a subscription to a query has: without time range and order. */
+/** The filter of a subscription to a query: without time range and order. */
 export const filterOf = (query: PageQuery): string =>
   apiQuery({ ...query, range: ALL_TIME, sorts: [] })
 
-/** The conditions of a filter; `undefined` for one that this page cannot read. */
+/** The conditions of a filter; `undefined` for a filter that this page cannot read. */
 function conjunctsOf(filter: string): readonly Conjunct[] | undefined {
   try {
     const { where, range } = parsePageQuery(filter)

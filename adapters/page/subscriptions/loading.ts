@@ -9,7 +9,7 @@ import {
   type Subscription,
 } from '../data/managing.js'
 
-/* The subscriptions and channels, as long as they are shown. */
+/* The subscriptions and channels, loaded while they are shown. */
 
 /** `undefined` until loaded, and if the user may not list them. */
 export const subscriptions = signal<readonly Subscription[] | undefined>(undefined)

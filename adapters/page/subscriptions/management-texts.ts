@@ -43,7 +43,7 @@ const en = {
     broken: 'broken',
     unowned: 'no process has the channel',
   } satisfies Record<SubscriptionState, string>,
-  /** Why a delivery failed. */
+  /** Reasons why a delivery failed. */
   faults: {
     refused: 'refused',
     status: 'refused',

@@ -43,7 +43,7 @@ function ParkedItem({ event, redrive, discard }: ParkedItemProps) {
   )
 }
 
-/** The parked events of a subscription; loads them again when their number changes. */
+/** The parked events of a subscription. Reloads them when their number changes. */
 function useParked(id: string, count: number) {
   const parked = useSignal<readonly Parked[] | undefined>(undefined)
   const error = useSignal<Error | undefined>(undefined)

@@ -3,7 +3,7 @@ import { managed, openManaged } from '../data/address.js'
 
 export type Tab = 'subscriptions' | 'channels'
 
-/** The id of a place where something is created. */
+/** The id of a place for creating something. */
 export const NEW = 'new'
 
 /** The open place: a list, or one of its items. */

@@ -15,7 +15,7 @@ const words = managementTexts.replay
 
 type From = 'skipped' | 'chart' | 'time' | 'beginning'
 
-/** Delivers events again, from the chart, a time or the first skipped event on. */
+/** Delivers events again: from the start of the chart, from a time, or from the first skipped event. */
 export function Replay({ subscription }: { subscription: Subscription }) {
   const { id, skipped_since: skippedSince } = subscription
   const from = useSignal<From>(skippedSince === null ? 'chart' : 'skipped')

@@ -41,7 +41,7 @@ export function lagText({ state, lag_ms: lag }: Subscription): string {
   return words.behind(formatPlural(Math.floor(lag / ms), one, other))
 }
 
-/** Why something was not delivered: `refused, status 500`. */
+/** Reason why something was not delivered: `refused, status 500`. */
 export function faultText(fault: string, status: number | null | undefined): string {
   const text = ownValue(words.faults, fault) ?? fault
   return typeof status === 'number' ? words.status(text, status) : text

@@ -29,7 +29,7 @@ import { kindText } from './state-text.js'
 
 const words = managementTexts.subscriptions
 
-/** Marks options of the channel field that create one; no name has a colon. */
+/** Marks options of the channel field that create a channel. No name has a colon. */
 const NEW_CHANNEL = 'new:'
 
 interface ChannelFieldProps {
@@ -75,7 +75,7 @@ function ChannelField({ value, kinds, invalid }: ChannelFieldProps) {
 
 type From = 'now' | 'time' | 'beginning'
 
-/** Where a new subscription begins. */
+/** The state of the choice of the start of a new subscription. */
 function useFrom() {
   const from = useSignal<From>('now')
   const time = useLocalTime(undefined)
@@ -117,7 +117,7 @@ function useFrom() {
 }
 
 interface SubscriptionFormProps {
-  /** The subscription to change; without, one for the filter of the list is created. */
+  /** The subscription to change. If it is missing, a subscription to the filter of the list is created. */
   readonly present?: Subscription
   readonly close?: () => void
 }
@@ -128,7 +128,10 @@ function onlyChannel(): string {
   return only && others.length === 0 ? only.name : ''
 }
 
-/** A name of a subscription for the open view: `denied-approvals`; empty without one, and if the list shows something else. */
+/**
+ * A proposed name for a subscription to the open view: `denied-approvals`. Empty without a view, and if the list
+ * shows something else.
+ */
 const nameOfView = (): string =>
   ((!isViewChanged.value && openView.value?.name) || '')
     .normalize('NFKD')
@@ -161,7 +164,7 @@ function useForm(present: Subscription | undefined, close: () => void) {
     channel.value = made.name
   }
   const send = async (): Promise<() => void> => {
-    // A failure after this keeps the new channel.
+    // If the next request fails, the new channel stays.
     if (newKind !== undefined) await createChannel(newKind)
     const saved = await save('subscriptions', present?.id, {
       name: name.value,

@@ -1,7 +1,7 @@
 import { formatNumber } from '../data/format.js'
 import { texts } from './texts.js'
 
-/** A number for narrow places: `2,163`, or `≥2,163` for a lower bound. A lower bound of 0 says nothing. */
+/** A number for narrow places: `2,163`, or `≥2,163` for a lower bound. A lower bound of 0 is left out. */
 export function shortNumber(count: number, isExact: boolean | undefined): string {
   if (isExact) return formatNumber(count)
   return count > 0 ? `≥${formatNumber(count)}` : ''

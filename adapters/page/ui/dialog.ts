@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** A dialog of the page. At most one is open. */
+/** A dialog of the page. At most one dialog is open. */
 export type Dialog =
   | 'builder'
   | 'range'
@@ -14,5 +14,5 @@ export type Dialog =
 /** The open dialog. */
 export const dialog = signal<Dialog | undefined>(undefined)
 
-/** Index, among the conjuncts of the query, of the one that the builder focuses first. */
+/** Index of the conjunct of the query that the builder focuses first. */
 export const builderAt = signal<number | undefined>(undefined)

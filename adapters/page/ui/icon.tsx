@@ -15,6 +15,6 @@ export function Mark({ level }: { level: Level | 'denied' }) {
   return <Icon name={`m-${level}`} className="mark" />
 }
 
-/** The icon of an event type; denied actions have their own. */
+/** The icon of an event type. Denied actions have a separate icon. */
 export const markOf = (type: string): Level | 'denied' =>
   type.endsWith(':denied') ? 'denied' : levelOf(type)

@@ -6,7 +6,7 @@ export type KeyHandler = (event: KeyboardEvent) => void
 /** Shortcuts by `KeyboardEvent.key`. They work outside of fields, without Ctrl, Alt or Meta. */
 const bindings = new Map<string, KeyHandler[]>()
 
-/** Functions that close what Escape closes; the last opened is closed first. */
+/** Handlers of Escape. The last opened part is closed first. */
 const closers: (() => void)[] = []
 
 const FIELDS = 'input, textarea, select, [contenteditable], dialog, [role=dialog]'
@@ -47,9 +47,9 @@ export function useKeys(handlers: Readonly<Record<string, KeyHandler>>): void {
   })
 }
 
-/** While `isOpen`, Escape calls `close`, unless something else was opened later. */
+/** While `isOpen`, Escape calls `close`, unless something was opened later. */
 export function useEscape(isOpen: boolean, close: () => void): void {
-  // A layout effect, so that the next key press already closes this.
+  // A layout effect, so that the next key press already closes this part.
   useLayoutEffect(() => {
     if (!isOpen) return
     closers.push(close)

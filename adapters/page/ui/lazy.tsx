@@ -13,7 +13,7 @@ type PropsOf<Component> = Component extends (props: infer Props) => unknown
 
 let isNoted = false
 
-/** How long to wait before the code of a part is requested again. */
+/** Delay before the code of a part is requested again, in milliseconds. */
 const RETRY_MS = 5000
 
 /** Says that the code of a part could not be loaded. */
@@ -33,8 +33,8 @@ function Failure({ again, close }: { again: () => void; close: () => void }) {
 }
 
 /**
- * The component of a module that is loaded when it is first rendered; until then the placeholder is shown. If it cannot be loaded, the user
- * can try again or `close` the part; a part that cannot be closed is loaded again after some seconds.
+ * The component of a module that is loaded when it is first rendered. Until then, the placeholder is shown. After a
+ * failure, the user can try again or `close` the part. A part without `close` is loaded again after some seconds.
  */
 export function lazy<
   Name extends string,

@@ -12,7 +12,7 @@ export interface LocalTime {
   readonly wall: Signal<string>
   /** RFC 3339; `undefined` for an empty field. */
   readonly time: string | undefined
-  /** Says which time is meant if clocks show it twice or skip it, and lets the user choose. */
+  /** Shows the meaning of a local time that occurs twice or never, and lets the user choose. */
   readonly note: ComponentChild
   set(time: string | Date): void
 }
@@ -20,7 +20,7 @@ export interface LocalTime {
 const timesOf = (wall: string): readonly string[] =>
   timesAt(Date.parse(`${wall}Z`), zone.value).map((time) => new Date(time).toISOString())
 
-/** Which of the times with the same local time it is. */
+/** The place of the time among the times with the same local time. */
 function nthOf(time: string | Date): number {
   const second = new Date(time).toISOString().slice(0, 19)
   return Math.max(
@@ -29,7 +29,10 @@ function nthOf(time: string | Date): number {
   )
 }
 
-/** A time to edit. Another `shown` time replaces it; while it is not changed, it keeps its full precision. */
+/**
+ * A time to edit. If `shown` changes, it replaces the time. Until the user changes the time, it keeps its full
+ * precision.
+ */
 export function useLocalTime(shown: string | undefined): LocalTime {
   const begin = toWallClock(shown ?? '', zone.value)
   const first = begin === '' ? 0 : nthOf(shown!)

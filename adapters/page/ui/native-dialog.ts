@@ -29,7 +29,7 @@ export function useDialog(close: () => void, { isModal }: DialogOptions = { isMo
       close()
     },
     onMouseDown({ target, clientX, clientY }: MouseEvent) {
-      // A press on the backdrop has the dialog as its target, as one on its padding has.
+      // The target of a press on the backdrop is the dialog. A press on its padding has the same target.
       if (!isModal || target !== ref.current) return
       const { left, right, top, bottom } = ref.current!.getBoundingClientRect()
       if (clientX < left || clientX > right || clientY < top || clientY > bottom) close()

@@ -4,11 +4,11 @@ import { texts } from './texts.js'
 
 interface PanelToolsProps {
   readonly close: () => void
-  /** Where the button at the left leads, if not back to the list. */
+  /** The target of the button at the left, if it is not the list. */
   readonly back?: { readonly label: string; readonly go: () => void } | undefined
-  /** Beside the button at the left. */
+  /** Content beside the button at the left. */
   readonly start?: ComponentChildren
-  /** Before the button that closes the panel. */
+  /** Content before the button that closes the panel. */
   readonly children?: ComponentChildren
 }
 

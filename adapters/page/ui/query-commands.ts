@@ -8,7 +8,9 @@ export const isEditing = signal(false)
 
 const RELATIVE = /(?:^|&)(range=\w+)/
 
-/** The range to show. For an invalid query: its relative range if it has one, else the range of the last valid query. */
+/**
+ * The range to show. For an invalid query, its relative range if it has one, else the range of the last valid query.
+ */
 export const shownRange = computed(() => {
   const [, range] = (fault.value && RELATIVE.exec(search.value)) ?? []
   try {

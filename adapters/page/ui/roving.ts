@@ -6,7 +6,7 @@ const stopsIn = (element: ParentNode): HTMLElement[] => [
   ...element.querySelectorAll<HTMLElement>(STOPS),
 ]
 
-/** Where a key leads from a stop: along its row by ← →, to the first stop of another row by ↑ ↓ Home End. */
+/** The stop for a key: ← → along the row, ↑ ↓ Home End to the first stop of another row. */
 function target(rows: readonly HTMLElement[][], from: HTMLElement, key: string) {
   const y = rows.findIndex((row) => row.includes(from))
   const row = rows[y] ?? []
@@ -29,7 +29,7 @@ function target(rows: readonly HTMLElement[][], from: HTMLElement, key: string) 
 export function useRoving<Container extends HTMLElement>(row?: string) {
   const container = useRef<Container>(null)
   const current = useRef<HTMLElement | undefined>(undefined)
-  // After each render, as buttons come and go.
+  // Runs after each render, because buttons come and go.
   useLayoutEffect(() => {
     if (!container.current) return
     const stops = stopsIn(container.current)

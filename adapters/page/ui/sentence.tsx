@@ -10,7 +10,7 @@ import { sentences } from './texts.js'
 let cache = new WeakMap<AuditEvent, Sentence>()
 let madeWith: unknown
 
-/** The event's sentence, made anew. */
+/** Makes the event's sentence, without the cache. */
 export const describe = (event: AuditEvent, isOpen: boolean): Sentence =>
   describeIn(event, {
     language: sentences,
@@ -19,7 +19,7 @@ export const describe = (event: AuditEvent, isOpen: boolean): Sentence =>
     isOpen,
   })
 
-/** The event's sentence, cached; for an open event it is built each time. */
+/** The event's sentence, from a cache. For an open event it is built each time. */
 export function sentenceOf(event: AuditEvent): Sentence {
   if (madeWith !== types.value) {
     madeWith = types.value

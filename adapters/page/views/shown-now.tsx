@@ -14,7 +14,7 @@ import { viewsTexts as words } from './views-texts.js'
 const maySave = (view: View): boolean =>
   mayWith('update', view) && (!view.shared || mayViews('share'))
 
-/** The open view: whether it has changed, and actions on the changes. */
+/** The open view: its state of change, and actions on the changes. */
 function OpenView({ view }: { view: View }) {
   const { error, isBusy, run } = useRunningWith(loadViews)
   const save = (): void =>
@@ -96,7 +96,7 @@ function SaveForm({ isAnother }: { isAnother: boolean }) {
   )
 }
 
-/** Actions on the shown events: save them as a view, send them to a colleague, or watch them. */
+/** Actions on the shown events: saving them as a view, sending them to a colleague, and watching them. */
 export function ShownNow() {
   const view = openView.value
   const mayAlert = may('subscriptions:create') && !fault.value

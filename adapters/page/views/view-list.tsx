@@ -17,13 +17,13 @@ import { ConfirmButton, ErrorLine, type Running, useRunningWith } from '../manag
 import { showNote } from '../ui/notes.js'
 import { viewsTexts as words } from './views-texts.js'
 
-/** The number of rows; the search finds the others. */
+/** Maximum number of rows. The search finds other views. */
 const MAX_ROWS = 100
 
-/** With fewer views the list has no search. */
+/** Minimum number of views for a search field. */
 const MIN_SEARCHED = 6
 
-/** Who sees the view, and whose it is. */
+/** The readers of the view, and its owner. */
 function sharingText(view: View): string {
   const isOwn = mayWith('update', view)
   if (view.shared) return isOwn ? words.shared : words.sharedBy(view.owner)

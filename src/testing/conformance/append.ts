@@ -223,7 +223,7 @@ export const appendCases: readonly Case[] = cases({
     const listDurable = async (): Promise<void> => {
       const { events } = await audit.list({}, { durable: true })
       if (events.length === 0) return
-      // The disk may confirm both at one moment.
+      // The disk may confirm both batches at the same time.
       await turns(2)
       order.push('listed as durable')
     }
@@ -231,7 +231,7 @@ export const appendCases: readonly Case[] = cases({
       order.push('stored')
       listed = audit.list()
       durable = listDurable()
-      // It does not end the call any more.
+      // The signal does not end the call any more.
       controller.abort()
     }
     const events = await store.append(drafts(3), { signal: controller.signal, onStored })

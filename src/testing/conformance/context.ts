@@ -12,7 +12,7 @@ export interface HostTransaction {
   readonly rollback: () => Promise<void>
 }
 
-/** Methods that take effect once, also if the caller repeats them after a lost acknowledgement. */
+/** Methods that take effect only once, even if the caller repeats them after a lost acknowledgement. */
 export type LosingMethod = 'append' | 'reportSuppressed' | 'changeLive' | 'closeLive'
 
 /** Optional abilities of a store under test. Each enables the cases that need it. */
@@ -22,13 +22,13 @@ export interface StoreAbilities {
   /** Begins a transaction of the host, for a store with `enlist`. Only one is open at a time. */
   readonly transaction?: () => Promise<HostTransaction>
   /**
-   * Keeps the store from writing, as an unreachable server or the lock of another connection would,
-   * until the returned function is called. For stores that retry.
+   * Prevents the store from writing until the returned function is called, like an unreachable server or the lock of
+   * another connection. For stores that retry.
    */
   readonly interrupt?: () => Promise<() => Promise<void>>
   /**
-   * Makes the next call of this method of `store` take effect and its acknowledgement get lost, as
-   * when the connection breaks during the commit. Later calls are not affected.
+   * Lets the next call of this method of `store` take effect, but loses its acknowledgement, as if the connection
+   * broke during the commit. Later calls are not affected.
    */
   readonly loseAcknowledgement?: (method: LosingMethod) => Promise<void>
 }
@@ -53,7 +53,7 @@ export const STORE_UNDER_TEST: OptionNames<StoreUnderTest> = {
 
 export type CreateStore = (options: { clock: Clock }) => Promise<StoreUnderTest> | StoreUnderTest
 
-/** Context of every case. Anything that a case leaves open is closed afterwards. */
+/** Context of every case. Everything that a case leaves open is closed afterwards. */
 export interface Context {
   readonly store: EventStore
   /** A log on the store, without declared event types. */

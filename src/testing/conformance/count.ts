@@ -26,7 +26,7 @@ async function importPast(audit: AuditLog, past: readonly Past[]): Promise<void>
   assert.equal((await audit.importEvents(events)).imported, past.length)
 }
 
-/** One event a second, with these attributes. */
+/** Imports one event per second, with these attributes. */
 const importAttributes = (audit: AuditLog, all: readonly JsonObject[]): Promise<void> =>
   importPast(
     audit,

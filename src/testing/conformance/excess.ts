@@ -13,7 +13,7 @@ async function assertExcess(
   assert.deepEqual(await store.excess(bounds), { before, count }, JSON.stringify(bounds))
 }
 
-/** Cases of `store.excess`: which events exceed the bounds of a cleaning rule. */
+/** Cases of `store.excess`: the events beyond the bounds of a cleaning rule. */
 export const excessCases: readonly Case[] = cases({
   async 'excess: none in an empty log, and none without bounds'(context) {
     await assertExcess(context, {}, 0, 0)

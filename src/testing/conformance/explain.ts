@@ -35,7 +35,7 @@ async function checkedExplanation(audit: AuditLog, query: QueryObject): Promise<
   return explanation
 }
 
-/** How many rows a store may read besides those that a page needs. */
+/** Number of rows that a store may read beyond the rows of a page. */
 const MAX_EXTRA_ROWS = 4000
 
 export const explainCases: readonly Case[] = cases({

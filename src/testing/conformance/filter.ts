@@ -25,12 +25,12 @@ const simplePredicates = Array.from(predicates.keys()).filter(
 
 type TryList = (filter: Readonly<Record<string, unknown>>) => Promise<void>
 
-/** Checks that no query of `act` changes the log, and that each is answered or refused. */
+/** Checks that no query of `act` changes the log, and that each query is answered or refused. */
 async function expectUnchanged(
   audit: AuditLog,
   act: (tryList: TryList) => Promise<void>,
 ): Promise<void> {
-  // The longest text is the oldest, so that most lists do not return it.
+  // The longest text is in the oldest event, so that most lists do not return it.
   const texts = [...[...hostileTexts, 'x'.repeat(100_000)].entries()].toReversed()
   for (const [i, text] of texts)
     await audit.recordCustom('test:text', { i, text, [text.slice(0, 100)]: [text] })
@@ -125,7 +125,7 @@ export const filterCases: readonly Case[] = [
       await Promise.all(numbers.map((n) => audit.recordCustom('test:number', { n })))
       const [text, ...others] = ['9007199254740993', '10000000000000000000']
       await Promise.all([text, ...others].map((n) => audit.recordCustom('test:text', { n })))
-      /** How many of the numbers are less, and how many are less or equal. */
+      /** Number of stored numbers that are less than the text, and number of those that are less or equal. */
       const expected: readonly (readonly [text: string, less: number, lessOrEqual: number])[] = [
         ['9007199254740993', 6, 6],
         ['9007199254740991.5', 5, 5],

@@ -19,7 +19,7 @@ const EVENTS: Readonly<Record<string, JsonObject>> = {
   cut: { text: long('beginning', 'ending'), other: long('', 'second') },
 }
 
-/** Values of `q`, and the types of the events that they find. */
+/** Values of `q`, with the types of the events that they find. */
 const FOUND: readonly (readonly [q: string | readonly string[], matching: string])[] = [
   ['deploy', 'top nested other'],
   ['DEPLOY', 'top nested other'],

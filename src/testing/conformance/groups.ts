@@ -9,7 +9,7 @@ import { openLive } from './live-events.js'
 
 type Given = readonly [type: string, username: string | null, attributes: JsonObject]
 
-/** One event a second in May 2025, from 10:00. */
+/** Imports one event per second in May 2025, from 10:00 on. */
 async function importEvents(audit: AuditLog, given: readonly Given[]): Promise<void> {
   const events = given.map(([type, username, attributes], n): AuditEvent => {
     const seconds = String(n).padStart(2, '0')

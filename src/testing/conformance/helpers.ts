@@ -8,7 +8,7 @@ import { GAP } from '../../recording/losses.js'
 import type { EventStore } from '../../store/store.js'
 import { type Microseconds, parseTimestamp, MINUTE, SECOND } from '../../event/timestamp.js'
 
-/** Recorded by a log that starts after events of last year have been imported. */
+/** Type of the event that a log records when it starts after an import of last year's events. */
 const CLOCK = 'warn:audit_log:clock'
 
 /** A time after every event of a case. */
@@ -25,7 +25,7 @@ export async function rejectsWith(
   })
 }
 
-/** The events of an append; none if it rejects, which it may only with `ABORTED`. */
+/** The events of an append; no events if it rejects. The only allowed error is `ABORTED`. */
 export async function unlessAborted(
   call: Promise<readonly AuditEvent[]>,
 ): Promise<readonly AuditEvent[]> {
@@ -89,7 +89,10 @@ export const throttled = (
     ...overrides,
   })
 
-/** Appends the drafts. Returns the numbers of the stored and suppressed ones, and when their throttles open. */
+/**
+ * Appends the drafts. Returns the numbers of the stored and the suppressed drafts, and the times at which their
+ * throttles open.
+ */
 export async function appendSome(
   store: EventStore,
   batch: readonly EventDraft[],
@@ -105,7 +108,7 @@ export async function appendSome(
   return { stored: numbersOf(events), suppressed, opensIn }
 }
 
-/** An event of another log, older than every case; its id contains no time. */
+/** An event of another log, older than the events of every case. Its id contains no time. */
 export function imported(overrides: Partial<AuditEvent> = {}): AuditEvent {
   return {
     id: '0196b3c2-0000-4000-8000-000000000001',
@@ -130,7 +133,7 @@ export const importedSome = (count: number): AuditEvent[] =>
   )
 
 /**
- * Every event, oldest first, without reports of lost events and of the clock, which the log records at any later
+ * Every event, oldest first. Leaves out reports of lost events and of the clock, which the log can record at any
  * time.
  */
 export async function allEvents(audit: AuditLog): Promise<AuditEvent[]> {
@@ -157,7 +160,7 @@ export async function turns(count: number): Promise<void> {
 /** The limit for work that may never end. A store on a busy machine may need seconds. */
 export const TIMEOUT_MS = 10_000
 
-/** Waits until `check` resolves to true, for what happens in the background within about a second. */
+/** Waits until `check` resolves to true, for something that happens in the background within about a second. */
 export async function eventually(what: string, check: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + TIMEOUT_MS
   while (!(await check())) {

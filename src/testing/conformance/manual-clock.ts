@@ -10,8 +10,8 @@ export interface ManualClock extends Clock {
 }
 
 /**
- * Returns a clock for the `clock` option of a store, for tests. It starts at an ISO 8601 time;
- * `INVALID_OPTION` if `start` is not one.
+ * Returns a clock for the `clock` option of a store, for tests. It starts at `start`, an ISO 8601 time. Throws
+ * `INVALID_OPTION` for another text.
  */
 export function manualClock(start = '2026-01-01T00:00:00.000000Z'): ManualClock {
   const time = parseTimestamp(start)

@@ -7,7 +7,7 @@ import type { ManualClock } from './manual-clock.js'
 import { SECOND } from '../../event/timestamp.js'
 import { drafts, allEvents, numbersOf, recordSome, turns, range } from './helpers.js'
 
-/** Runs `work`. Returns its result and the events that a client received by polling meanwhile. */
+/** Runs `work`. Returns its result and the events that a polling client received during the run. */
 export async function pollDuring<Result>(
   audit: AuditLog,
   work: () => Promise<Result>,
@@ -24,7 +24,7 @@ export async function pollDuring<Result>(
 async function poll(audit: AuditLog, isDone: () => boolean): Promise<AuditEvent[]> {
   const seen: AuditEvent[] = []
   for (let rounds = 0; ; rounds++) {
-    // Checked before reading: events visible by now are in this page or in the next one.
+    // Checked before reading. So events that are visible now are in this page or in the next one.
     const wasDone = isDone()
     const created_at_gt = seen.at(-1)?.created_at ?? '1970-01-01'
     const page = await audit.list({
@@ -59,7 +59,7 @@ async function pollBackwards(audit: AuditLog, isDone: () => boolean): Promise<Au
   }
 }
 
-/** Pages back from the newest to the oldest event again and again. Returns one list per pass. */
+/** Reads all pages from the newest to the oldest event, repeatedly. Returns one list per pass. */
 async function pageBack(audit: AuditLog, isDone: () => boolean): Promise<AuditEvent[][]> {
   const passes: AuditEvent[][] = []
   while (!isDone()) {

@@ -78,7 +78,7 @@ export const outageCases: readonly Case[] = [
         const end = await interrupt()
         const deadline = performance.now() + SHORT_MS
         const call = rejectsWith(store.append(drafts(3), { deadline }), 'ABORTED')
-        // Some stores notice the deadline only when the outage ends; the others may take a while to reject.
+        // Some stores notice the deadline only when the outage ends; other stores may reject somewhat late.
         await Promise.race([call, delay(20 * SHORT_MS)])
         await end()
         await call
@@ -206,7 +206,7 @@ export const outageCases: readonly Case[] = [
           await turns(turn)
           controller.abort()
           stored.push(...(await call))
-          // If the first append was aborted before it took effect, the acknowledgement of this one is lost.
+          // If the first append was aborted before it took effect, the acknowledgement of this append is lost.
           stored.push(...(await recordSome(audit, 1, 10 * turn + 9)))
           assert.deepEqual(await allEvents(audit), stored)
         }

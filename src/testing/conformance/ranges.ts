@@ -6,7 +6,7 @@ import type { EventRange, EventStore, RemovableRanges } from '../../store/store.
 import { type Case, cases } from './context.js'
 import { allEvents, imported, range, recordSome, timeOf } from './helpers.js'
 
-/* For stores that remove ranges at once. Others pass. */
+/* Cases for stores that remove ranges at once. Other stores pass these cases. */
 
 type RangeStore = EventStore &
   Required<Pick<EventStore, 'removableRanges' | 'readRange' | 'removeRange'>>

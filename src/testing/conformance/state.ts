@@ -340,7 +340,7 @@ export const stateCases: readonly Case[] = [
         }
         await Promise.all(range(0, 39).map(step))
         const epochs = (await read(store, 'cursor')) as number[]
-        // The last one to take the lease has moved the cursor after it.
+        // The last process to take the lease moves the cursor last.
         assert.equal(epochs.at(-1), 40)
         assert.deepEqual(
           epochs,

@@ -15,7 +15,7 @@ import {
   range,
 } from './helpers.js'
 
-// 2026-01-01, where the clock of every case starts.
+// 2026-01-01, at which the clock of every case starts.
 const START = 1_767_225_600_000_000
 
 /** A count of suppressed calls, by default of the throttle that `throttled` sets. */
@@ -40,7 +40,7 @@ const report = (
   reporter = 'one',
 ): Promise<void> => store.reportSuppressed({ reporter, number, counts })
 
-/** The draft that records the counts: its attribute `recorded` is the number of suppressed calls. */
+/** The draft that records the counts. Its attribute `recorded` is the number of suppressed calls. */
 const draftOf = (counts: readonly SuppressedCount[]): EventDraft =>
   draft({ recorded: counts.reduce((sum, { count }) => sum + count, 0) }, { type: 'test:gap' })
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Case, cases } from './context.js'
 import { allEvents, imported, recordSome, timeOf } from './helpers.js'
 
-// Hints may be late, so wait for those that were already on their way.
+// Hints may be late, so wait for pending hints.
 const LATE_MS = 300
 
 /*

@@ -4,7 +4,7 @@ import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
 import { tempDir } from '../../support/temp.js'
 
-/* Where a log is that is archived: an SQLite file, or a schema of a Postgres server as `<URL>#<schema>`. */
+/* The place of a log that is archived: an SQLite file, or a schema of a Postgres server as `<URL>#<schema>`. */
 
 export const isPostgres = (place: string): boolean => place.startsWith('postgres')
 
@@ -14,10 +14,10 @@ export function openPlace(place: string, clock: Clock): EventStore {
   return postgresStore({ connectionString, schema, partitions: 'day', clock })
 }
 
-/** A new place, and what is done with it. */
+/** A new place, and functions for its use. */
 export interface Place {
   readonly name: string
-  /** Waits until the server has ended what a process that was killed has asked for. */
+  /** Waits until the server has ended the requests of a process that was killed. */
   settled(): Promise<void>
   remove(): Promise<void>
 }
@@ -33,7 +33,7 @@ export function sqlitePlace(): Place {
 
 let schemas = 0
 
-/** A place on the server, in which no other process works. */
+/** A place on the server that no other process uses. */
 export function postgresPlace(url: string): Place {
   const schema = `archived_${schemas++}`
   const run = async (text: string): Promise<readonly unknown[]> => {

@@ -14,12 +14,12 @@ import { tempDir } from '../../support/temp.js'
 const DUE = 200
 /** More than a page of the store, so that a file grows. */
 const DUE_IN_FOLDER = 600
-/** One event that is not due follows each of so many. */
+/** Number of due events between two events that are not due. */
 const OTHER = 20
 const MINUTE = 60_000_000
 const DAY = 24 * 60 * MINUTE
 
-/** How a process that archives has ended: at its step, or complete after a number of steps. */
+/** The end of an archiving process: killed at its step, or complete after a number of steps. */
 export interface Ended {
   readonly wasKilled: boolean
   readonly steps: number
@@ -78,7 +78,7 @@ export async function openArchivedLog(
   await world.audit.flush()
   const recorded = await world.all()
   clock.advance(2 * DAY)
-  // Shows the processes that start that their clock is right.
+  // This event shows new processes that their clock is right.
   await world.audit.recordCustom('recent')
 
   const filesOf = (extension: string): string[] =>
@@ -86,7 +86,10 @@ export async function openArchivedLog(
       .filter((name) => name.endsWith(extension))
       .map((name) => path.join(temp.dir, name))
 
-  /** Every event is in the log or in a file, as it was recorded; in both or in two files only if a process was killed. */
+  /**
+   * Checks that every recorded event is in the log or in a file, unchanged. Only after a kill an event may be in
+   * both, or in two files.
+   */
   const check = async (): Promise<void> => {
     const files = [...filesOf('.ndjson.gz'), ...filesOf('.parquet')]
     const archived = (await Promise.all(files.map((file) => readArchived(file, format)))).flat()
@@ -101,7 +104,7 @@ export async function openArchivedLog(
     must(kept === others, `${kept} events are left that were not due`)
   }
 
-  /** After a whole run: nothing is due or incomplete, and the manifest has every file. */
+  /** Checks the result of a complete run: nothing is due or incomplete, and the manifest has every file. */
   const checkWhole = async (): Promise<void> => {
     const left = (await world.all()).filter(({ type }) => type === 'due')
     must(left.length === 0, `${left.length} due events are left`)

@@ -57,7 +57,7 @@ countSteps(handleMethods, ['sync', 'close', 'stat', 'chmod'])
 countSteps(fs, ['open', 'mkdir', 'rename', 'rm', 'stat', 'readdir'])
 syncBuiltinESMExports()
 
-// After the methods have been replaced: these modules import them.
+// Imported after the methods have been replaced, because these modules import them.
 const { isPostgres, openPlace } = await import('./archive-place.js')
 const { openWorld } = await import('../../stores/shared/cleaning-world.js')
 const { archivingRule } = await import('./archive-rule.js')

@@ -9,12 +9,12 @@ export interface Repeat {
   readonly again: Arrival
 }
 
-/** What has arrived at a channel so far. */
+/** The arrivals at a channel so far. */
 export interface Arrivals {
   readonly channel: ChannelName
-  /** Reads what has arrived since the last call. Throws if an event arrived for the first time after a later one. */
+  /** Reads the arrivals since the last call. Throws if an event arrived for the first time after a later one. */
   read(): void
-  /** In their order. */
+  /** All arrivals, in their order. */
   readonly all: readonly Arrival[]
   /** The keys of the events that have arrived. */
   readonly keys: ReadonlyMap<string, unknown>

@@ -25,7 +25,7 @@ const audit: AuditLog = new AuditLog({
               created_at,
             })),
           }
-          // One write of a short line is atomic, also beside other processes.
+          // A single write of a short line is atomic, even if other processes write.
           fs.appendFileSync(file, `${JSON.stringify(arrival)}\n`)
         },
       },

@@ -1,15 +1,15 @@
-/* What the processes of the campaign `deliveries` have in common. */
+/* Names and types that the processes of the campaign `deliveries` share. */
 
 export const TYPE = 'test:delivered'
 
-/** The channels: one function, and a webhook to a receiver in a process of its own. */
+/** The channels: a function, and a webhook to a receiver in another process. */
 export const CHANNELS = ['function', 'webhook'] as const
 export type ChannelName = (typeof CHANNELS)[number]
 
-/** The header by which the receiver knows which process has sent a request. */
+/** The header with the name of the sending process. */
 export const PROCESS_HEADER = 'x-process'
 
-/** A delivery, as the one who received it writes it down. */
+/** A delivery, as its receiver writes it down. */
 export interface Arrival {
   /** Unix milliseconds. */
   readonly at: number

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { AuditEvent } from 'daybook'
 import { type Arrival, arrivalsFile, PROCESS_HEADER } from './log.js'
 
-/* Receives webhooks, and writes down each of them before it responds: `<folder>`. Prints its URL. */
+/* Receives webhooks: `<folder>`. Writes each webhook to a file before it responds. Prints its URL. */
 
 const [folder = ''] = process.argv.slice(2)
 const file = arrivalsFile(folder, 'webhook')

@@ -13,28 +13,31 @@ export interface Interruption {
 export interface Repeated {
   readonly interruption: Interruption
   readonly events: number
-  /** The work that was repeated: from the first arrival of the earliest of them to that of the latest, in milliseconds. */
+  /**
+   * The duration of the repeated work in milliseconds: from the first arrival of its earliest event to the first
+   * arrival of its latest event.
+   */
   readonly ms: number
 }
 
 /**
- * An event that arrived longer before an interruption cannot be repeated because of it. Cursors are stored more often, and
- * deliveries wait for a commit that takes long.
+ * Maximum age of a repeated event at the interruption. Cursors are stored more often, and deliveries wait for a slow
+ * commit.
  */
 const MAX_COMMIT_MS = 5000
 
 /** A request that was sent may take this long to be written down. */
 const UNDER_WAY_MS = 1000
 
-/** True if the process was interrupted before it stored that it had delivered the event. */
+/** True if the process was interrupted before it stored the cursor after the event. */
 const explains =
   ({ first }: Repeat) =>
   ({ process, from, to }: Interruption): boolean =>
     process === first.process && first.at >= from - MAX_COMMIT_MS && first.at <= to + UNDER_WAY_MS
 
 /**
- * Assigns each repeat to the interruption that explains it. A process that was suspended may also finish the one delivery
- * to a channel that it had begun. Throws if a repeat has no such reason.
+ * Assigns each repeat to the interruption that explains it. A suspended process may also finish the delivery that it
+ * had begun. Throws if no interruption explains a repeat.
  */
 export function explainRepeats(
   { channel, repeats }: Arrivals,
@@ -46,7 +49,8 @@ export function explainRepeats(
   for (const repeat of repeats) {
     const { key, first, again } = repeat
     const reason = interruptions.findLast(explains(repeat))
-    // The time may be from before the suspension: a process may be suspended before it has written the arrival down.
+    // The arrival may be from before the suspension, because a process can be suspended before it has written the
+    // arrival to the file.
     const suspension = interruptions.findLast(
       ({ process, signal, from }) =>
         signal === 'SIGSTOP' && process === again.process && from - UNDER_WAY_MS <= again.at,

@@ -6,14 +6,14 @@ import { openStore } from '../../support/open-store.js'
 import { TYPE } from './log.js'
 
 /*
- * Four logs on one store that record until stdin is closed: `<Postgres URL or SQLite file>`. Every fourth event of each is recorded
- * in a transaction that commits, and every fourth in one that is rolled back. Prints `kept <key>` for an event that is certainly
- * stored, and `undone <key>` after a rollback.
+ * Four logs on one store that record until stdin is closed: `<Postgres URL or SQLite file>`. Each log records every
+ * fourth event in a transaction that commits, and every fourth event in a transaction that is rolled back. Prints
+ * `kept <key>` for an event that is certainly stored, and `undone <key>` after a rollback.
  */
 
 const WRITERS = 4
 const PAUSE_MS = 40
-/** How long a transaction waits for the lock of SQLite. */
+/** Longest wait of a transaction for the lock of SQLite. */
 const LOCK_MS = 1000
 
 const [location = ''] = process.argv.slice(2)
@@ -23,7 +23,7 @@ process.stdin.on('end', () => (isOver = true)).resume()
 const say = (word: 'kept' | 'undone', key: string): void =>
   void process.stdout.write(`${word} ${key}\n`)
 
-/** Runs `record` in a transaction of its own, and ends it. */
+/** Runs `record` in a new transaction, and ends the transaction. */
 type InTransaction = (
   record: (transaction: object) => Promise<unknown>,
   end: 'COMMIT' | 'ROLLBACK',
@@ -79,7 +79,8 @@ async function write(number: number): Promise<void> {
         say('kept', key)
       }
     } catch {
-      // A suspended process may hold the lock for longer than the deadline. Whether the event is kept, the log says in the end.
+      // A suspended process may hold the lock for longer than the deadline. Then only the log shows whether the event
+      // is stored.
     }
     await delay(Math.random() * 2 * PAUSE_MS)
   }

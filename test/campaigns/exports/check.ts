@@ -5,10 +5,10 @@ import { createGunzip } from 'node:zlib'
 import { fromParquet } from 'daybook/parquet'
 import type { ExportName } from './figures.js'
 
-/** What a file contains, the same for each kind of export of the same events. */
+/** The content of a file. All kinds of exports of the same events have the same content. */
 export interface Content {
   readonly events: number
-  /** Of ids and attributes, in their order. */
+  /** Digest of ids and attributes, in their order. */
   readonly digest: string
 }
 

@@ -1,6 +1,6 @@
 /*
- * Exports a log of SQLite to a file, in a process of its own, and prints what that took as JSON: `child.js <log> <name of the export> <file>`.
- * With `--expose-gc` it also counts the pages of events that are in memory at once.
+ * Exports an SQLite log to a file, and prints the time and memory as JSON: `child.js <log> <name of the export>
+ * <file>`. With `--expose-gc` it also counts the pages of events in memory.
  */
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -23,7 +23,7 @@ const pages: WeakRef<readonly AuditEvent[]>[] = []
 /** Counts the pages that something still refers to. */
 async function countLivePages(page: readonly AuditEvent[], collect: () => void): Promise<void> {
   pages.push(new WeakRef(page))
-  // A reference that has been read keeps its page until the event loop turns.
+  // A reference that was read keeps its page until the event loop turns.
   await setImmediate()
   collect()
   livePages = Math.max(livePages, pages.filter((ref) => ref.deref() !== undefined).length)

@@ -1,4 +1,4 @@
-/* What the processes of the campaign `exports` have in common. */
+/* Names and types that the processes of the campaign `exports` share. */
 
 export const EXPORT_NAMES = ['ndjson', 'ndjson.gz', 'parquet'] as const
 export type ExportName = (typeof EXPORT_NAMES)[number]
@@ -9,7 +9,7 @@ export const MARKS = [200_000, 1_000_000]
 export interface ExportFigures {
   readonly events: number
   readonly seconds: number
-  /** Of all threads. */
+  /** Processor time of all threads. */
   readonly cpuSeconds: number
   /** Bytes of the process in memory at each of the marks that the log reaches. */
   readonly rss: readonly number[]

@@ -15,9 +15,9 @@ const keyOf = ({ file, defect }: Mutant): string => `\`${file}\` | ${defect}`
 
 /** A column of `found.md`. */
 export interface Found {
-  /** The cell; empty if there is none. */
+  /** The text of the cell for a mutant; empty if there is none. */
   of(mutant: Mutant): string
-  /** The test files that other columns name. */
+  /** The test files in other columns. */
   before(mutant: Mutant): readonly string[]
   /** Writes a cell. */
   set(mutant: Mutant, cell: string): void

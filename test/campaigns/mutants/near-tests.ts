@@ -11,7 +11,7 @@ const entries = new Map(
   ]),
 )
 
-/** Which modules import a file. */
+/** The modules that import each file. */
 function readImporters(): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>()
   for (const { file, loaded, packages } of readModules(root, ['src', 'adapters', 'test']))
@@ -38,7 +38,10 @@ const wordsOf = (file: string): readonly string[] =>
     .filter((word) => !['', 'adapters', 'src', 'test', 'ts', 'tsx'].includes(word))
 
 export interface Tests {
-  /** The tests that import the file, also indirectly, and tests of names alike: those that are probably the first to find a defect first. */
+  /**
+   * The tests that import the file, also indirectly, and tests with similar names. The tests that probably find a
+   * defect come first.
+   */
   near(file: string): readonly string[]
   readonly all: readonly string[]
 }
@@ -53,7 +56,7 @@ export function readTests(): Tests {
   /** The numbers of imports that lead from modules to the file. */
   const distancesTo = (file: string): ReadonlyMap<string, number> => {
     const distances = new Map([[file, 0]])
-    // A map visits entries that are added while it is iterated.
+    // Iterating over a map also visits entries that are added meanwhile.
     for (const [to, distance] of distances)
       for (const from of importers.get(to) ?? [])
         if (!distances.has(from)) distances.set(from, distance + 1)

@@ -7,7 +7,7 @@ import type { Mutant } from './table.js'
 
 const project = path.join(import.meta.dirname, '../../..')
 const CONFIG = 'test/campaigns/mutants/vitest.config.ts'
-/** Each copy has caches of its own. */
+/** Folders of caches. Each copy needs its own. */
 const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vitest'])
 const MAX_WORKERS = 2
 
@@ -18,7 +18,7 @@ export interface RunOptions {
 
 /** A copy of the project, in which lines are replaced. */
 export interface Scratch {
-  /** Runs test files in this order with these mutants. Resolves to the files that failed. */
+  /** Runs test files in this order with these mutants. Resolves to the failed files. */
   run(
     files: readonly string[],
     mutants: readonly Mutant[],
@@ -29,7 +29,10 @@ export interface Scratch {
 
 export const isUnitTest = (file: string): boolean => file.startsWith('test/unit/')
 
-/** The text with the mutant, whose line keeps its indentation. Throws unless the line stands there once. */
+/**
+ * The text with the mutant in place of its line, with the same indentation. Throws unless the line occurs exactly
+ * once.
+ */
 export function withMutant(text: string, { file, line, mutant }: Mutant): string {
   const lines = text.split('\n')
   const at = lines.findIndex((one) => one.trim() === line)
@@ -43,7 +46,7 @@ export function withMutant(text: string, { file, line, mutant }: Mutant): string
     .join('\n')
 }
 
-/** Copies what git knows, and new files. */
+/** Copies the files that git knows, and new files. */
 function copyProject(root: string): void {
   const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
   const files = execFileSync('git', listed, { cwd: project, encoding: 'utf8' }).split('\0')
@@ -68,7 +71,7 @@ export function createScratch(): Scratch {
   copyProject(root)
   const report = path.join(root, 'node_modules/.cache/report.json')
 
-  /** The files that failed, also by an error outside of their tests. Throws if there are none. */
+  /** The failed files, including files with an error outside of their tests. Throws if no file failed. */
   const failedFiles = (files: readonly string[], output: string): readonly string[] => {
     const { testResults }: Report = fs.existsSync(report)
       ? (JSON.parse(fs.readFileSync(report, 'utf8')) as Report)

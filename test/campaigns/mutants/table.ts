@@ -1,18 +1,19 @@
-/** A small defect. It replaces one line of a file by another one. */
+/** A small defect. It replaces one line of a file. */
 export interface Mutant {
-  /** Its path in the project. */
+  /** The path in the project. */
   readonly file: string
-  /** Without indentation. It stands once in the file. */
+  /** The line without indentation. It occurs once in the file. */
   readonly line: string
   /** Empty if the line is deleted. */
   readonly mutant: string
-  /** What users would see. */
+  /** The defect as users would see it. */
   readonly defect: string
 }
 
 /**
- * Defects that a programmer could make, for `npm run attack -- mutants`, the most important parts first. `found.md` says which test
- * file finds each. One that no file finds stays, as it shows what the suite lacks.
+ * Defects that a programmer could make, for `npm run attack -- mutants`, the most important parts first. `found.md`
+ * has the test file that finds each defect. A defect that no file finds stays in the table, because it shows a gap of
+ * the suite.
  */
 export const mutants: readonly Mutant[] = [
   {

@@ -2,8 +2,8 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 
 /*
- * Records events on the log at the URL of the first argument until stdin is closed: as many at a time as the second argument says.
- * Prints `<id> <created_at>` of each acknowledged event.
+ * Records events until stdin is closed: `<URL of the log> <number of concurrent calls>`. Prints `<id> <created_at>`
+ * of each acknowledged event.
  */
 
 const [connectionString = '', writers = '4'] = process.argv.slice(2)

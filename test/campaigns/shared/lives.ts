@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import type { Running } from './process.js'
 
 const PROCESSES = 3
-/** Kills during the start, and after the process has begun. */
+/** Latest kill, counted from the start of the process or from its first action. */
 const MAX_START_MS = 500
 const MAX_LIFE_MS = 200
 
-/** When a process is killed. */
+/** The moment at which a process is killed. */
 export interface KillRound {
   readonly isEarly: boolean
-  /** Of 1000. */
+  /** Part of the latest time, in thousandths. */
   readonly part: number
 }
 export const killRounds: fc.Arbitrary<KillRound> = fc.record({
@@ -18,14 +18,14 @@ export const killRounds: fc.Arbitrary<KillRound> = fc.record({
   part: fc.integer({ min: 0, max: 1000 }),
 })
 
-/** A life of a process. */
+/** A process between its start and its kill. */
 export interface Life {
   readonly running: Running
-  /** Resolves when the process has done something that is acknowledged. */
+  /** Resolves when the first action of the process is acknowledged. */
   readonly began: Promise<unknown>
 }
 
-/** A promise, and what resolves it. */
+/** A promise, and the function that resolves it. */
 export function createBegin(): { readonly began: Promise<void>; readonly begin: () => void } {
   let begin = (): void => {}
   const began = new Promise<void>((resolve) => (begin = resolve))
@@ -33,8 +33,8 @@ export function createBegin(): { readonly began: Promise<void>; readonly begin: 
 }
 
 /**
- * Runs three processes at a time. In each round one of them is killed: during its start, or some time after it has begun.
- * Its next life follows. Resolves to the last life of each.
+ * Runs three processes at a time. In each round one of them is killed, during its start or some time later. Its
+ * successor follows. Resolves to the last process of each.
  */
 export async function killInTurn<One extends Life>(
   plan: readonly KillRound[],

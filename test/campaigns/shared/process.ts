@@ -18,7 +18,7 @@ export interface Running {
   end(): Promise<void>
 }
 
-/** Starts a compiled file with these arguments, and reads the complete lines that it prints. */
+/** Starts a compiled file with these arguments, and reads its output line by line. */
 export function startProcess(
   name: string,
   args: readonly string[],
@@ -56,7 +56,7 @@ export function startProcess(
   }
 }
 
-/** Waits until the condition holds; throws after a time for what hangs, not for what is slow on a busy machine. */
+/** Waits until the condition holds. Throws after a time that is long, because a busy machine is slow. */
 export async function until(
   what: string,
   hangsAfterMs: number,

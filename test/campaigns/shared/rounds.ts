@@ -5,8 +5,8 @@ import { tempDir } from '../../support/temp.js'
 import type { CampaignRun } from '../run.js'
 
 /**
- * Runs the rounds of the seed, from the first one that is wanted until the time is over. A round that throws is reported as
- * failed. Resolves to the number of the others.
+ * Runs the rounds of the seed, from the first wanted one until the time is over. A round that throws is reported as
+ * failed. Resolves to the number of successful rounds.
  */
 export async function runRounds<Round>(
   { seed, rounds, from, seconds = Infinity, failed }: CampaignRun,
@@ -57,13 +57,15 @@ export async function onNewPlace<Result>(
 export interface LogRounds<Round> {
   readonly round: fc.Arbitrary<Round>
   readonly perLog: number
-  /** Whether the log of this number is on Postgres. */
+  /** True if the log of this number is on Postgres. */
   readonly isPostgres: (log: number) => boolean
   /** Printed after each log. */
   readonly figures: object
 }
 
-/** Runs the rounds of the seed on new logs, some on each. A log whose rounds throw is reported as failed. */
+/**
+ * Runs the rounds of the seed on new logs, several rounds on each. A log whose rounds throw is reported as failed.
+ */
 export async function runLogs<Round>(
   { seed, rounds, from, seconds = Infinity, failed }: CampaignRun,
   { round, perLog, isPostgres, figures }: LogRounds<Round>,

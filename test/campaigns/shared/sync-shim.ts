@@ -5,10 +5,10 @@ import path from 'node:path'
 import { compileSources } from '../../support/global-compiled.js'
 import { tempDir } from '../../support/temp.js'
 
-/** Runs a process with these arguments, whose syncs fail or take long as the variable says. Resolves to what it prints. */
+/** Runs a process with these arguments. The variable makes its syncs fail or take long. Resolves to its output. */
 export type RunShimmed = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<string>
 
-/** Calls `use` with what runs a compiled file of the campaigns with other syncs. Needs a C compiler. */
+/** Calls `use` with a function that runs a compiled file of the campaigns with such syncs. Needs a C compiler. */
 export async function withSyncShim<Result>(
   file: string,
   use: (run: RunShimmed) => Promise<Result>,

@@ -5,18 +5,18 @@ import { type CliResult, runCli } from '../run-cli.js'
 import { type ArgumentsLog, enterSandbox, type Kind, KINDS, openLogs } from './logs.js'
 import { type CommandLine, randomArguments } from './random-arguments.js'
 
-/* Runs random command lines, and checks what holds for every command line. */
+/* Runs random command lines, and checks the rules for every command line. */
 
 const HANGS_AFTER_MS = 60_000
 const MAX_STDERR = 5000
 
 const EXITS: ReadonlySet<number> = new Set(Object.values(exitCodes).map(([code]) => code))
 
-/** Texts of faults in the program. The generator makes none of them. */
+/** Texts that only an internal error prints. The generator never makes them. */
 const INTERNAL =
   /\n\s+at |\b(?:Type|Reference|Range|Syntax)Error\b|\bundefined\b|\[object |node:internal|Cannot read|is not a function|ERR_[A-Z]/
 
-// Without line breaks, tabs, and the sequences of styles, progress and questions.
+// Control characters, except line breaks, tabs, and the sequences of styles, progress and questions.
 const CONTROLS =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000B\u000C\u000E-\u001A\u001C-\u001F\u007F\u202E]|\u001B(?!\[[\d;]*[mKGJ])/
@@ -60,7 +60,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Runs it; a command without an end is interrupted. */
+/** Runs the command line. Interrupts a command without an end. */
 async function runLine({ args, options, interruptMs }: CommandLine): Promise<CliResult | 'hangs'> {
   const signal = interruptMs === undefined ? {} : { signal: AbortSignal.timeout(interruptMs) }
   const watch = new AbortController()
@@ -73,7 +73,7 @@ async function runLine({ args, options, interruptMs }: CommandLine): Promise<Cli
 
 export interface ArgumentFigures {
   readonly lines: number
-  /** How many ended with each exit code, by the kind of the log. */
+  /** The number of command lines with each exit code, by the kind of the log. */
   readonly exits: Readonly<Record<Kind, Record<number, number>>>
   /** Command lines in a second, by the kind of the log. */
   readonly rates: Readonly<Record<Kind, number>>
@@ -87,7 +87,7 @@ export interface ArgumentsRun {
   failed(what: string): void
 }
 
-/** Of ten command lines six are on a file, and two on each of the other logs. */
+/** Kinds of logs. Of ten command lines six use a file, and two use each of the other kinds. */
 const kindOf = (round: number): Kind =>
   (['postgres', 'http'] as const)[(round % 10) - 8] ?? 'sqlite'
 

@@ -12,7 +12,7 @@ import { listen } from '../../support/node-server.js'
 import { tempDir } from '../../support/temp.js'
 import type { Names } from './random-arguments.js'
 
-/* The logs that random command lines work on, and the folder in which they run. */
+/* The logs for random command lines, and the folder in which they run. */
 
 export const KINDS = ['sqlite', 'postgres', 'http'] as const
 export type Kind = (typeof KINDS)[number]
@@ -150,7 +150,7 @@ async function httpLog(): Promise<ArgumentsLog> {
     kind: 'http',
     target: server.url,
     env: { DAYBOOK_USER: 'ann', DAYBOOK_PASSWORD: 'ann' },
-    // Without the index, which the service builds meanwhile.
+    // The index is left out, because the service builds it at the same time.
     async fingerprints() {
       const { events } = await audit.list('limit=1000')
       return {
@@ -195,13 +195,13 @@ const INPUTS: Readonly<Record<string, string>> = {
 }
 
 export interface Sandbox {
-  /** What has changed in the folder since the last call, by file name. */
+  /** The files that have changed in the folder since the last call, by name. */
   changes(): readonly string[]
   /** Returns to the folder from before, and removes this one. */
   remove(): void
 }
 
-/** A temporary folder with files for command lines, which becomes the current one. */
+/** Creates a temporary folder with files for command lines, and makes it the current folder. */
 export function enterSandbox(): Sandbox {
   const temp = tempDir()
   const before = process.cwd()

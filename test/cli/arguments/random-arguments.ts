@@ -4,9 +4,9 @@ import type { Command, Option } from '../../../adapters/cli/call/command.js'
 import type { CliOptions } from '../run-cli.js'
 import { words } from '../../support/words.js'
 
-/* Random command lines: real commands, options and values, mixed with wrong ones. */
+/* Random command lines: valid commands, options and values, mixed with invalid ones. */
 
-/** What command lines can name. Files are in the current folder. */
+/** Names that command lines can contain. Files are in the current folder. */
 export interface Names {
   /** The log. */
   readonly target: string
@@ -19,11 +19,11 @@ export interface CommandLine {
   readonly options: CliOptions
   /** Milliseconds until Ctrl-C. @default never */
   readonly interruptMs?: number | undefined
-  /** Whether `--json` is read as an option. */
+  /** True if `--json` is read as an option. */
   readonly isJson: boolean
 }
 
-// Without absolute paths and `..`, because command lines write files.
+// There are no absolute paths and no `..`, because command lines write files.
 const HOSTILE = [
   ...['', ' ', ...words('- -- --- --= -= = % %% %s%d %ZZ %00 %2e'), '\t', '\n'],
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'true', 'NaN', 'Infinity'],
@@ -97,7 +97,7 @@ const FILES = [
 const CONFIGS = ['config', 'throws', 'number', 'broken', 'store', 'rules', 'none'].map(
   (name) => `in/${name}.mjs`,
 )
-/** Stands for the log itself: an export of another log may replace the file. */
+/** A placeholder for the log, because an export of another log may replace the file. */
 const LOG = '<log>'
 const OUTPUTS = [
   ...words('out.ndjson out.csv folder/out in in/lines.ndjson'),
@@ -169,7 +169,7 @@ function mutated({ pick, below }: Chance, text: string): string {
   return text.slice(0, at) + replacement + text.slice(end)
 }
 
-/** One of the texts, sometimes with a change, or a hostile one. */
+/** One of the texts, sometimes changed, or a hostile text. */
 function textOf(chance: Chance, from: readonly string[]): string {
   if (chance.is(0.1)) return chance.pick(HOSTILE)
   const text = chance.pick(from)
@@ -219,7 +219,7 @@ const insert = ({ below }: Chance, items: string[], item: string): void =>
 
 const SLASH_AT_START = /^(-o|--\w[\w-]*=)?((?:file:\/\/|sqlite:(?:\/\/)?)?)\/+/
 
-/** Without paths outside the current folder. Arguments are UTF-8 without a NUL. */
+/** The text without paths outside of the current folder. Arguments are UTF-8 without a NUL. */
 const harmless = (text: string): string =>
   /^(?:https?|postgres(?:ql)?):\/\//.test(text)
     ? text
@@ -229,7 +229,7 @@ const harmless = (text: string): string =>
         .replaceAll('..', '.')
         .replace(SLASH_AT_START, '$1$2')
 
-/** Commands without an end are interrupted, and a few others. */
+/** Interrupts commands without an end, and a few others. */
 function interruptOf({ is, below }: Chance, args: readonly string[]): number | undefined {
   if (args.includes('serve')) return 40
   if (args.includes('tail')) return 12

@@ -90,7 +90,7 @@ const LOCKED = [
   ...TARGETS.map((target) => `error:data_cleanup:${target}`),
 ]
 
-/** Other programs lock the database; the service stops while a step is running. */
+/** Other programs lock the database, and the service stops while a step is running. */
 export const faults: Story = async (world) => {
   const { saw, startChange, restart, post, attempt, until, has } = world
   const version = await versionId(world)

@@ -65,7 +65,7 @@ export const agents: Story = async (world) => {
   await saw('error:build_agent_image_task:build', { name: 'unbuilt' })
 }
 
-/** Runs after the stories of agents, which leave recipes and tasks. */
+/** Runs after the stories of agents, because it needs their recipes and tasks. */
 export const cleaning: Story = async (world) => {
   const { post, set, saw, temp } = world
   const clean = (...rules: readonly string[]) =>

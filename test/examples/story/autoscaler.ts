@@ -16,7 +16,7 @@ export const autoscaler: Story = async ({ post, set, saw, until, has }) => {
   await under('warn:api_autoscaler:grow_blocked_memory')
   await set({ api_backlog_high: 'high' })
   await saw('error:api_autoscaler:tick_failed')
-  // One large worker fits into the memory with a small one beside it, but then it is near its limit.
+  // One large worker and one small worker fit into the memory, but only just.
   await set({ api_backlog_high: 1, pod_memory_limit_mb: 290 })
   await under('warn:api_autoscaler:worker_killed_memory', 200)
   await saw('info:api_autoscaler:grow')

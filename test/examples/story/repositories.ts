@@ -15,7 +15,7 @@ export async function createRepository(directory: string): Promise<void> {
   await run('git', ['init', '-q', '-b', 'main', `${directory}.work`])
 }
 
-/** Commits a file and pushes it; returns the SHA of the commit. */
+/** Commits and pushes a file. Returns the SHA of the commit. */
 export async function commitFile(
   directory: string,
   path: string,

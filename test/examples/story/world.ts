@@ -9,15 +9,15 @@ export type Resource = ListDocument['data'][number]
 
 const MAX_POLLS = 1000
 
-/** What a story may use: requests to the running demo, and a directory for its surroundings. */
+/** The environment of a story: requests to the running demo, and a directory. */
 export interface World {
   readonly temp: ReturnType<typeof tempDir>
-  /** Sends a request; fails unless it succeeds. Returns the resource in the response, if there is one. */
+  /** Sends a request, which must succeed. Returns the resource in the response, if it has one. */
   post(path: string, type?: string, attributes?: Attributes, user?: string): Promise<Resource>
   patch(path: string, type: string, attributes: Attributes): Promise<Resource>
   del(path: string): Promise<void>
   get(path: string): Promise<Resource>
-  /** Sends a request that is to be refused with this status. */
+  /** Sends a request that must be refused with this status. */
   refused(status: number, line: string, attributes?: Attributes, user?: string): Promise<void>
   /** Sends a request without a body; returns the status of the response. */
   attempt(line: string): Promise<number>
@@ -25,7 +25,7 @@ export interface World {
   set(settings: Attributes): Promise<void>
   /** Waits for an event of this type, with these conditions. */
   saw(type: string, conditions?: Readonly<Record<string, string>>): Promise<Resource>
-  /** Whether an event of this type was recorded. */
+  /** Resolves to true if an event of this type was recorded. */
   has(type: string): Promise<boolean>
   /** Calls the function until it returns true. */
   until(what: string, isReached: () => Promise<boolean>): Promise<void>
@@ -33,7 +33,7 @@ export interface World {
   startChange(name: string, steps: readonly Attributes[], more?: Attributes): Promise<Resource>
   /** Stops the service and starts it again on the same files. */
   restart(): Promise<void>
-  /** The types of all events that the service has recorded, or of those that match. */
+  /** The types of all events that the service has recorded, or of the matching events. */
   types(conditions?: string): Promise<ReadonlySet<string>>
 }
 

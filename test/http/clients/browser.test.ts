@@ -8,7 +8,7 @@ import { watchRequests } from './requests.js'
 const requests = watchRequests()
 let server: TestServer
 
-/** The statuses that the endpoints have sent; a browser asks for an icon too. */
+/** The statuses that the endpoints have sent. A browser also requests an icon. */
 const statuses: number[] = []
 
 /** The part of a response that a function in the page returns. */
@@ -93,7 +93,7 @@ describe('a browser', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
   })
 
-  it('creates an event, and reads it where Location says', async () => {
+  it('creates an event, and reads it from its Location', async () => {
     const page = await open()
     const body = JSON.stringify({ data: { type: 'Event', attributes: { type: 'note', n: -1 } } })
     const headers = { 'content-type': JSON_API }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { curl, hasCurl, startCurl } from '../../support/curl.js'
 import { listOf, serve, type TestServer } from '../../support/http.js'
 
-/* The installed curl with `-g`, so that it does not interpret brackets. */
+/* The installed curl with `-g`, which turns off its interpretation of brackets. */
 
 let server: TestServer
 let url: string

@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve, type TestServer } from '../../support/http.js'
 import { watchRequests } from './requests.js'
 
-/* Clients of JSON:API as they come from npm, against a server with HTTP Basic authentication. */
+/* Clients of JSON:API from npm, against a server with HTTP Basic authentication. */
 
-/** An event as these clients return it: attributes next to id; they overwrite the resource type. */
+/**
+ * An event as these clients return it, with the attributes next to the id. The attribute `type` overwrites the type
+ * of the resource.
+ */
 interface ClientEvent {
   readonly id: string
   readonly type: string
@@ -105,7 +108,7 @@ describe.each(Object.entries(clients))('%s', (name, client) => {
     if (name.startsWith('kitsu')) expect(response.status).toBe(206)
   })
 
-  it('shows the type of the event in place of that of the resource', async () => {
+  it('shows the type of the event in place of the type of the resource', async () => {
     const { data } = await client.list({ limit: 1 })
     expect(data).toEqual([
       {
@@ -115,7 +118,7 @@ describe.each(Object.entries(clients))('%s', (name, client) => {
         system: false,
         created_at: expect.stringMatching(/\.\d{6}Z$/),
         n: 11,
-        // devour shows what its model names.
+        // devour shows the attributes that its model names.
         ...(name.startsWith('kitsu') && {
           project_path: '/projects/acme',
           source: { links: { source: '/api/projects/acme' } },

@@ -9,7 +9,7 @@ import { clientOf, type Resource, resourceOf, useDemo } from '../../support/host
  * names approvers by approval steps; settings and LDAP groups are up to each service.
  */
 
-/** One request of each kind; every one of them needs credentials. */
+/** One request of each kind. Every request needs credentials. */
 const requests = [
   ['GET', '/api/events'],
   ['GET', '/api/events/0196b3c2-0000-7000-8000-000000000000'],
@@ -18,7 +18,7 @@ const requests = [
   ['POST', '/api/projects'],
 ] as const
 
-/** Decisions about a step, and the events of denied ones. */
+/** Decisions about a step, and the events of denied decisions. */
 const kinds = [
   { activities: '/api/changes', type: 'change', link: 'change_id', steps: 'steps' },
   {
@@ -50,7 +50,7 @@ describe('Authentication', () => {
     expect((await send('/api/events', request)).status).toBe(200)
   })
 
-  it('every request needs them: a connection does not stay authenticated', async () => {
+  it('credentials are required for every request of a connection', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     const get = (auth?: string) =>
       new Promise<{ status: number; reused: boolean; cookies: unknown }>((resolve, reject) => {

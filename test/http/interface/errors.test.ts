@@ -12,9 +12,9 @@ import {
 } from '../../support/host.js'
 
 /*
- * The interface, "Errors", sentence by sentence. It does not specify the body and the status of a
- * failed request: `create-event.test.ts` and `refused-parameters.test.ts`. The statuses 200, 201 and 206:
- * `create-event.test.ts` and `limits.test.ts`. Denied approvals: `authentication.test.ts`.
+ * The interface, "Errors", sentence by sentence. The section does not specify the body and the status of a failed
+ * request; see `create-event.test.ts` and `refused-parameters.test.ts`. The statuses 200, 201 and 206 are in
+ * `create-event.test.ts` and `limits.test.ts`, denied approvals in `authentication.test.ts`.
  */
 
 const PROD = '/projects/acme/environments/prod'
@@ -100,7 +100,7 @@ describe('Errors', () => {
     })
   })
 
-  it('every type of the catalogue that is a failure is recorded, and found by its type', async () => {
+  it('every failure type of the catalogue is recorded, and found by its type', async () => {
     const types = catalogue.filter(({ level }) => level === 'error').map(({ type }) => type)
     for (const type of types)
       await server().audit.recordSystem(type, { error: `of ${type}`, catalogued: true })

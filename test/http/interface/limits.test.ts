@@ -20,7 +20,7 @@ const marked = (mark: Throttled[0], minutes: number): readonly Throttled[] =>
 /** The types that the interface marks. */
 const throttled = [...marked('1h', 60), ...marked('5m', 5)]
 
-/** Types with a throttle per value of an attribute. The interface names no period for that of the pool. */
+/** Types with a throttle per value of an attribute. The interface names no period for the throttle of the pool. */
 const scoped = [
   ['warn:notification_channel:disabled', { channel: 'mail' }, { channel: 'chat' }],
   ['warn:resource_slot_pool:full', { cluster: 'a', pool: 'x' }, { cluster: 'a', pool: 'y' }],

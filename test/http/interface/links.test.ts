@@ -4,7 +4,7 @@ import { expectError } from '../../support/expect-error.js'
 import { newEvent } from '../../support/http.js'
 import { clientOf, type Resource, resourceOf, useDemo, useServer } from '../../support/host.js'
 
-/* The interface, "Link attributes": each row of its table, and what it links to. */
+/* The interface, "Link attributes": each row of its table, and the target of the link. */
 
 const ID = '0196b3c2-1111-4222-8333-444455556666'
 const ENVIRONMENT = '/projects/acme/environments/prod'
@@ -34,7 +34,7 @@ const links = [
   ['Settings version', 'settings_version_id', ID, `/api/settings_versions/${ID}`],
 ] as const
 
-/** Values that do not have the form that the table requires. */
+/** Values that do not have the required form. */
 const refused = [
   ...[...new Set(links.map(([, attribute]) => attribute))]
     .filter((attribute) => attribute.endsWith('_id'))

@@ -4,8 +4,9 @@ import { listOf, newEvent } from '../../support/http.js'
 import { spaced, useServer } from '../../support/host.js'
 
 /*
- * The interface, "List endpoints (general rules)": query syntax and predicates, on the event feed. Lists of the
- * host: `list-route.test.ts`. Which lists a service has: `service.test.ts`. What is refused: `refused-parameters.test.ts`.
+ * The interface, "List endpoints (general rules)": query syntax and predicates, on the event feed. Lists of the host:
+ * `list-route.test.ts`. Which lists a service has: `service.test.ts`. Refused parameters:
+ * `refused-parameters.test.ts`.
  */
 
 const things = [
@@ -18,7 +19,7 @@ type Row = readonly [meaning: string, query: string, found: string]
 
 /** "Query syntax". */
 const syntax: readonly Row[] = [
-  ['without a filter there is everything', '', 'abc'],
+  ['without a filter, lists contain all events', '', 'abc'],
   ['a filter restricts the result', 'filter[name_eq]=alpha', 'a'],
   ['several filters may be given', 'filter[size_gteq]=1&filter[kind_eq]=x', 'ab'],
   ['filters are combined by and', 'filter[name_eq]=alpha&filter[size_eq]=2', ''],
@@ -33,14 +34,14 @@ const syntax: readonly Row[] = [
   ['one attribute sorts downwards', 'filter[sorts]=label desc', 'cba'],
   ['several sort in the order given', 'filter[sorts][]=kind desc&filter[sorts][]=size desc', 'cba'],
   [
-    'a later one decides where the first ties',
+    'a later sort applies to ties of the first',
     'filter[sorts][]=kind asc&filter[sorts][]=label desc',
     'bac',
   ],
   ['a direction may be left out', 'filter[sorts][]=kind desc&filter[sorts][]=label', 'cab'],
 ]
 
-/** "Predicates", on plain names; `*` is where a nested one has its prefix. */
+/** "Predicates", on plain names. For a nested name, `*` is the prefix. */
 const predicates: readonly Row[] = [
   ['eq: equal', 'filter[*name_eq]=alpha', 'a'],
   ['eq: equal numbers', 'filter[*size_eq]=2', 'b'],
@@ -59,7 +60,7 @@ const predicates: readonly Row[] = [
   ['null: is null', 'filter[*name_null]=1', 'c'],
   ['not_null: is not null', 'filter[*name_not_null]=1', 'ab'],
   ['true: boolean true', 'filter[*active_true]=1', 'a'],
-  ['true: whatever the value is', 'filter[*active_true]=yes', 'a'],
+  ['true: with any value', 'filter[*active_true]=yes', 'a'],
 ]
 
 const plain = predicates.map(

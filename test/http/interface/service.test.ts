@@ -12,7 +12,7 @@ import {
 } from '../../support/host.js'
 
 /*
- * The parts of the interface about a whole service, with the demo: "What the service does", the attributes
+ * The parts of the interface about a complete service, tested with the demo: "What the service does", the attributes
  * of "Event", "Project", the filter examples of "List endpoints (general rules)" and its lists.
  */
 
@@ -26,7 +26,7 @@ const change = {
   steps: [{ name: 'wait', action: 'wait', ms: 1 }],
 }
 
-/** Every list that the service has; all but the last take filters and sorts. */
+/** Every list of the service. All but the last accept filters and sorts. */
 const lists = [
   '/api/projects',
   '/api/projects/acme/environments',
@@ -41,7 +41,7 @@ const lists = [
   '/api/settings_versions',
 ] as const
 
-/** The filter examples, and which events each of them is to find. */
+/** The filter examples, with the events that each must find. */
 const examples: readonly (readonly [query: string, finds: (attributes: Attributes) => boolean])[] =
   [
     ['filter[type_eq]=api:changes:create', ({ type }) => type === 'api:changes:create'],
@@ -135,7 +135,7 @@ describe('The service of the interface', () => {
     expect(types).toEqual(expect.arrayContaining(['api:steps:success', 'api:changes:success']))
   })
 
-  it('requests to the events endpoint are not recorded, whether they succeed or fail', async () => {
+  it('successful and failed requests to the events endpoint are not recorded', async () => {
     const before = await newest()
     await send('/api/events')
     await send('/api/events?filter[type_is]=x')

@@ -17,18 +17,16 @@ import {
 } from './shown-numbers.js'
 import { isTrue, levelsOf, matchingOf, MISSING, readNumber, valuesOf } from './truth.js'
 
-/*
- * Compares each number that the page shows for a query with the truth, which is computed from all events.
- */
+/* Compares each number on the page with the right number, which is computed from all events. */
 
 export interface NumberFigures {
   queries: number
-  /** Numbers that were compared, and how many of them were lower bounds. */
+  /** Number of compared numbers. */
   numbers: number
   lowerBounds: number
   /** Offers of the query bar that were taken. */
   offers: number
-  /** Queries whose total was exact. */
+  /** Number of queries whose total was exact. */
   exactTotals: number
   false: string[]
 }
@@ -103,7 +101,7 @@ function checkValues(
   }
 }
 
-/** Takes an offer of the query bar, whose number is the number that the list then has. */
+/** Takes a suggestion of the query bar. Its number must be the number of events in the resulting list. */
 async function checkOffers(compared: ComparedPage, typed: string, check: Check): Promise<void> {
   const { page, events, figures } = compared
   const [first] = await offers(page, typed)

@@ -1,9 +1,7 @@
 import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
 import { createRandom, type Random } from '../../../benchmarks/harness/random.js'
 
-/*
- * A random log of 30 days, and random queries of it. One type occurs once, and most values of `request_id` do too.
- */
+/* A random log of 30 days, and random queries of it. One type and most values of `request_id` occur only once. */
 
 const DAY = 86_400_000_000
 const DAYS = 30
@@ -36,7 +34,7 @@ function attributesOf(random: Random, n: number): JsonObject {
   }
 }
 
-/** Times without duplicates: some are spread over all days, the others are within short bursts. */
+/** Distinct times. Some are spread over all days, others are within short bursts. */
 function timesOf(random: Random, size: number): number[] {
   const bursts = Array.from({ length: 20 }, () => START + random.below(DAYS * DAY - 60_000_000))
   const times = Array.from({ length: size }, () =>
@@ -62,7 +60,7 @@ export function randomEvents(size: number, seed: number): AuditEvent[] {
   }))
 }
 
-/** A condition of a query, and the facet that is counted without it. */
+/** A condition of a query, and the facet that ignores it. */
 export interface RandomCondition {
   readonly facet: string
   readonly text: string
@@ -71,7 +69,7 @@ export interface RandomCondition {
 const timeAt = (random: Random): string =>
   formatTimestamp(START + random.below(DAYS * DAY)).slice(0, 19)
 
-/** Bounds of the time; most are those of the log. */
+/** Bounds of the time. Most are within the time of the log. */
 export function randomRange(random: Random): string {
   const ends = [timeAt(random), timeAt(random)].toSorted()
   const [from, to] = random.next() < 0.6 ? ['2026-01-01T00:00:00', '2026-01-31T01:00:00'] : ends

@@ -3,7 +3,7 @@ import type { EventCounts } from 'daybook'
 
 /* Reads the numbers that the page shows. */
 
-/** What a row of a facet says. */
+/** The texts of a row of a facet. */
 export interface ShownValue {
   readonly facet: string
   /** The value as the page writes it. */
@@ -14,7 +14,7 @@ export interface ShownValue {
 
 const HANGS_AFTER_MS = 60_000
 
-/** Waits for what is certain to come, also on a busy machine. */
+/** Waits for something that will certainly appear, even on a busy machine. */
 async function until<Found>(page: Page, find: () => Promise<Found | undefined>): Promise<Found> {
   const end = Date.now() + HANGS_AFTER_MS
   for (;;) {
@@ -25,7 +25,7 @@ async function until<Found>(page: Page, find: () => Promise<Found | undefined>):
   }
 }
 
-/** Until the page has drawn what it has received. */
+/** Resolves when the page has drawn what it has received. */
 const twoFrames = (page: Page): Promise<unknown> =>
   page.evaluate(
     'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
@@ -36,7 +36,7 @@ const text = async (page: Page, selector: string): Promise<string> =>
 
 /** Opens the query, and resolves to the counts of the chart once the page shows them. */
 export async function openCounted(page: Page, url: string): Promise<EventCounts> {
-  // So that no answer to the query before is taken for this one.
+  // Opens an empty page in between, so that the previous answer is not read again.
   await page.goto('about:blank')
   const isOfChart = (address: string): boolean =>
     address.includes('/counts?') && address.includes('buckets=120')
@@ -107,7 +107,7 @@ export const facetValues = (page: Page): Promise<readonly ShownValue[]> =>
       }))`,
   )
 
-/** Searches the types, waits until all are counted, and reads what is found. */
+/** Searches the types, waits until all are counted, and returns the found types. */
 export async function searchTypes(page: Page, part: string): Promise<readonly ShownValue[]> {
   const counted = page.waitForResponse(
     (response) => response.url().includes('top=1000') && response.ok(),
@@ -127,7 +127,7 @@ export interface Offer {
   readonly take: () => Promise<void>
 }
 
-/** The offers of the query bar that have a number of events. The builder has loaded what they are made of. */
+/** The suggestions of the query bar that have a number of events. The builder has loaded their values. */
 export async function offers(page: Page, typed: string): Promise<readonly Offer[]> {
   const field = page.getByRole('search').getByRole('combobox')
   await field.focus()
@@ -171,7 +171,10 @@ export async function builderNumber(page: Page): Promise<string> {
   return found
 }
 
-/** What each relaxed query would find, once all are counted. Call it before the page opens the query. */
+/**
+ * The numbers that the relaxed queries would find. Resolves once all are counted. Must be called before the page
+ * opens the query.
+ */
 export function relaxedNumbers(page: Page): (count: number) => Promise<readonly string[]> {
   let answers = 0
   page.on('response', (response) => {

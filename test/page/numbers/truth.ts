@@ -4,7 +4,7 @@ import { compileFilter } from '../../../src/filter/evaluate.js'
 
 /* The numbers of a log, computed from each of its events. */
 
-/** Filters and ranges of an address, without what is not part of the query. */
+/** Filters and range of an address, without its other parts. */
 const queryOf = (text: string): string =>
   text
     .split('&')
@@ -18,7 +18,7 @@ export function matchingOf(events: readonly AuditEvent[], text: string): readonl
 export const levelsOf = (events: readonly AuditEvent[]): ReadonlyMap<string, number> =>
   countBy(events, ({ type }) => [levelOf(type)])
 
-/** How many events have each of the values; `null` for none. */
+/** The number of events with each of the values; `null` stands for events without a value. */
 function countBy(
   events: readonly AuditEvent[],
   valuesOf: (event: AuditEvent) => readonly unknown[],
@@ -61,7 +61,7 @@ export function readNumber(text: string): ShownNumber | undefined {
     : { count: Number(digits.replaceAll(',', '')), isExact: bound === undefined }
 }
 
-/** Whether the number is true; a text without a number says nothing false. */
+/** True if the number is true. A text without a number is not false. */
 export function isTrue(text: string, truth: number): boolean {
   const shown = readNumber(text)
   if (!shown) return true

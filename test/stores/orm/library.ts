@@ -3,12 +3,12 @@ import type { SqlTransaction } from 'daybook/orm'
 /** A step of a transaction: inserts the order with this number and records it, or runs steps in a savepoint. */
 export type Step = number | { readonly savepoint: readonly Step[]; readonly fails?: boolean }
 
-/** What a library can do in an open transaction. Synchronous, if the library is. */
+/** The functions of a library in an open transaction. They are synchronous if the library is. */
 export interface Scope {
-  /** What the library's function of `daybook/orm` makes of the transaction. */
+  /** The transaction as the library's function of `daybook/orm` returns it. */
   handle(): SqlTransaction
   insertOrder(n: number): unknown
-  /** Runs `act` in a nested transaction; throws what it throws. */
+  /** Runs `act` in a nested transaction. Rethrows its error. */
   savepoint(act: (scope: Scope) => unknown): unknown
 }
 
@@ -17,12 +17,12 @@ export interface Library {
   /** Set if callbacks of transactions must not be asynchronous. */
   readonly isSynchronous?: boolean
   transaction(act: (scope: Scope) => unknown): Promise<unknown>
-  /** What must be refused, as it has no open transaction. A call may throw the refusal itself. */
+  /** Handles without an open transaction, which must be refused. Making a handle may throw the refusal already. */
   readonly outside: Readonly<Record<string, () => unknown>>
   close(): Promise<unknown>
 }
 
-/** Where a library connects to: the file of the SQLite store, or the URL of the Postgres store. */
+/** The database of a library: the file of the SQLite store, or the URL of the Postgres store. */
 export type Place = { readonly filename: string } | { readonly url: string }
 
 export interface LibraryUnderTest {
@@ -32,7 +32,7 @@ export interface LibraryUnderTest {
   open(place: Place): Promise<Library>
 }
 
-/** Runs the steps, each once the one before has ended. */
+/** Runs the steps one after another. */
 export async function runSteps(
   steps: readonly Step[],
   scope: Scope,

@@ -5,7 +5,7 @@ import { getPrismaClient, type GetPrismaClientConfig } from '@prisma/client/runt
 import { fromPrisma } from 'daybook/orm'
 import type { Library, LibraryUnderTest, Scope } from './library.js'
 
-/** What the tests use of a generated client, or of its transactions. */
+/** The part of a generated client, or of its transactions, that the tests use. */
 interface Client {
   $queryRawUnsafe(sql: string, ...values: unknown[]): Promise<unknown>
   $executeRawUnsafe(sql: string, ...values: unknown[]): Promise<number>
@@ -57,7 +57,7 @@ export const prisma: LibraryUnderTest = {
         ? new PrismaPg({ connectionString: place.url })
         : new PrismaBetterSqlite3({ url: `file:${place.filename}` })
     const PrismaClient = getPrismaClient(configOf('url' in place ? 'postgresql' : 'sqlite'))
-    // By default a transaction has to begin within two seconds and to end within five.
+    // The defaults are too short: a transaction must begin within two seconds, and end within five.
     const transactionOptions = { maxWait: 60_000, timeout: 60_000 }
     const client = new PrismaClient({ adapter, transactionOptions }) as unknown as Client & {
       $connect(): Promise<void>

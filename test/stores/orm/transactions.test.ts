@@ -118,7 +118,7 @@ describe.each(libraries)('$name', (under) => {
     beforeAll(async () => {
       given = stores[storeName]()
       audit = new AuditLog({ store: given.store, types: {} })
-      // Without a listener, losses are reported as warnings of the process.
+      // Without a listener, losses become process warnings.
       audit.on('rejected', () => {})
       await audit.recordCustom('first')
       library = await under.open(given.place)
@@ -169,7 +169,7 @@ describe.each(libraries)('$name', (under) => {
       await Promise.all(calls)
     }
 
-    /** Like `recordedOrders`; they are those of the table. */
+    /** Like `recordedOrders`. Also checks that the table has the same orders. */
     async function recorded(): Promise<unknown[]> {
       const numbers = await recordedOrders()
       expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(await given.orders())
@@ -322,7 +322,7 @@ it('a connection through another build of SQLite is refused', async () => {
   await using audit: AuditLog = new AuditLog({ store: given.store, types: {} })
   audit.on('rejected', () => {})
   const database = new Database(filename)
-  // As the connection of another build would answer.
+  // Answers as a connection of another build would.
   database.function('sqlite_source_id', () => '2020-01-01 00:00:00 other')
   const db = new Kysely<object>({ dialect: new SqliteDialect({ database }) })
   const call = db

@@ -13,8 +13,8 @@ import { useSchemas } from '../../support/schemas.js'
 import { tempDir } from '../../support/temp.js'
 
 /*
- * If a rejected event was stored after all, the next append of the process removes it. If the call had
- * an idempotency key, another process may have acknowledged the same event by then.
+ * If a rejected event was stored nevertheless, the next append of the process removes it. If the call had an
+ * idempotency key, another process may already have acknowledged the same event.
  */
 
 const { database, schema, query } = useSchemas('claims')
@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-/** A store that stands for a process, behind a proxy of its own. */
+/** A store that stands for a process, behind a separate proxy. */
 interface Process {
   readonly store: EventStore
   readonly proxy: Proxy
@@ -84,7 +84,7 @@ async function rejects(process: Recording, lost: Lost): Promise<void> {
   ])
 }
 
-/** The next append of the process succeeds; it also removes rejected events. */
+/** Checks that the next append of the process succeeds. It also removes rejected events. */
 async function recovers({ audit, proxy }: Recording): Promise<void> {
   proxy.heal()
   await audit.recordCustom('test:other')
@@ -126,7 +126,7 @@ describe.each(LOST)('if the %s of the first process is lost', (lost) => {
     { order: [0, 1], name: 'first' },
     { order: [1, 0], name: 'second' },
   ])(
-    'an event that both have rejected is removed, the $name process recovering first',
+    'an event that both processes have rejected is removed if the $name process recovers first',
     async ({ order }) => {
       const processes = [await startRecording(), await startRecording()]
       await rejects(processes[0]!, lost)
@@ -140,7 +140,7 @@ describe.each(LOST)('if the %s of the first process is lost', (lost) => {
   )
 })
 
-/** Lets appends wait for the lock in this order; each waits before the next one begins. */
+/** Queues appends for the lock in this order. Each waits before the next one begins. */
 async function inOrder(...calls: (() => Promise<unknown>)[]): Promise<unknown[]> {
   const release = await holdOrderLock(database().pool, schema())
   const begun: Promise<unknown>[] = []
@@ -157,7 +157,7 @@ async function inOrder(...calls: (() => Promise<unknown>)[]): Promise<unknown[]>
   return Promise.all(begun)
 }
 
-it('an event that is removed while another process looks for it is stored again', async () => {
+it('an event that is removed while another process searches for it is stored again', async () => {
   const [a, b] = [await startRecording(), await startRecording()]
   await rejects(a, 'answer')
   const [, event] = await inOrder(
@@ -194,7 +194,7 @@ it('a draft from the journal is the event that another process acknowledged', as
   await expectStored(b, event)
 })
 
-describe('an event whose draft two calls append', () => {
+describe('an event with a draft that two calls append', () => {
   const since = 0
   const append = (store: EventStore, one: EventDraft): Promise<readonly AuditEvent[]> =>
     store.append([one], { since })
@@ -227,12 +227,12 @@ describe('an event whose draft two calls append', () => {
     const one = draft({ n: 1 })
     const [event] = await append(a.store, one)
     await loses(a, one)
-    // This append searches from before the first event.
+    // This append searches from a time before the first event.
     await append(a.store, draft({ n: 2 }, { type: 'test:other' }))
     expect(await a.store.get(event!.id)).toEqual(event)
   })
 
-  it('is not removed once the process that lost it has appended it again', async () => {
+  it('is not removed after the process that lost it has appended it again', async () => {
     const [a, b] = [await startStore(), await startStore()]
     const one = draft({ n: 1 })
     await loses(a, one)

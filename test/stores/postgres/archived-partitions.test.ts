@@ -29,7 +29,7 @@ interface Filled {
   readonly clock: ReturnType<typeof manualClock>
 }
 
-/** A log with events of some days that are due, and of one day that is not. */
+/** A log with due events of some days, and with events of one day that is not due. */
 async function fillLog(
   rule: (directory: string) => CleaningRule = partitionRule,
   cleaning: Partial<CleaningOptions> = {},
@@ -105,7 +105,7 @@ async function checkArchived({ world, due, directory }: Filled, late: readonly A
   expect(rows).toEqual([])
 }
 
-/** Lets an import write its event and then keeps its transaction open; returns a function that lets it commit. */
+/** Lets an import write its event, and then keeps the transaction open. Returns a function that lets it commit. */
 async function holdImport(world: World, event: AuditEvent): Promise<() => Promise<void>> {
   const host = new pg.Client({ connectionString: database().url })
   await host.connect()
@@ -158,7 +158,7 @@ it.each([
   expect(idsOf(left)).toEqual(idsOf(log.due.filter((event) => !isRemoved(event))))
 })
 
-it('archives events that are imported meanwhile, once', async () => {
+it('archives each event that is imported during the run once', async () => {
   const archived: AuditEvent[] = []
   const late: AuditEvent[] = []
   let world: World | undefined
@@ -168,7 +168,7 @@ it('archives events that are imported meanwhile, once', async () => {
     async archive(events) {
       archived.push(...events)
       if (late.length > 0) return
-      // Into each of the partitions, before and after what has been read.
+      // Times in each of the partitions, before and after the events that have been read.
       const times = Array.from({ length: DAYS }, (_, day) => Date.UTC(2026, 9, 1 + day) * 1000)
       const some = times.flatMap((time) => [time + 1, time + DAY - 1])
       late.push(...some.map((time) => eventAt(time)))
@@ -201,7 +201,7 @@ it('continues a run that has failed', async () => {
   expect(archived).toEqual(due)
 })
 
-it('archives events again whose file has disappeared', async () => {
+it('archives events again if their file has disappeared', async () => {
   const log = await fillLog()
   const { world, store, due, directory } = log
   const { snapshot } = await store.removableRanges!(0)
@@ -223,7 +223,7 @@ it('leaves a partition with a damaged event, and removes its other events', asyn
   const [result] = await world.cleaning.run()
   expect(result).not.toHaveProperty('error')
   expect((await partitionsOf()).filter(isOld)).toEqual([damaged!.name])
-  // Those that were read before the damaged one are archived twice.
+  // Events that were read before the damaged one are archived twice.
   const good = due.filter(
     ({ type, created_at }) => type === 'old' || !created_at.startsWith('2026-10-02'),
   )
@@ -283,13 +283,13 @@ it.each(['detached', 'being detached'])(
     clock.advance(60_000_000)
     const [result] = await world.cleaning.run()
     expect(result).not.toHaveProperty('error')
-    // Drops the partition that was made again for the late event.
+    // Drops the new partition of the late event.
     await world.cleaning.run()
     await checkArchived(log, [late])
   },
 )
 
-it('puts events back that are not archived when the partition of a detached table is made again', async () => {
+it('puts unarchived events back when the partition of a detached table is made again', async () => {
   const { world, store } = await fillLog()
   const before = Date.UTC(2026, 9, 6) * 1000
   const { snapshot, ranges } = await store.removableRanges!(before)

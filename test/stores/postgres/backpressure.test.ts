@@ -42,7 +42,7 @@ const delayedMs = async (audit: AuditLog<{}>): Promise<number> =>
   (await audit.health({ timeoutMs: 60_000 })).index!.recordingDelayedMs!
 
 describe('recording', () => {
-  it('waits for the index while too many events are not in it, and says so', async () => {
+  it('waits for the index while too many events are not in it, and reports this', async () => {
     const audit = openLog({ waiting: { deadlineMs: 3_600_000 } })
     await record(audit, 1)
     await takeLease()

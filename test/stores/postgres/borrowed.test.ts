@@ -6,8 +6,8 @@ import { oldEvent } from '../../support/imported-event.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 
 /*
- * Pools of the host whose connections have a state that the host has left, or that its role and its options give them. The
- * store finds out, and every answer is right.
+ * Pools of the host. Their connections have a state from earlier use, from their role or from their options. The
+ * store must notice this, and every answer must be right.
  */
 
 let database: TestDatabase
@@ -47,7 +47,7 @@ function openLog(pool: pg.Pool, deadlineMs = 20_000): AuditLog {
   return audit
 }
 
-/** Statements after which the host has returned its connections. */
+/** Statements that the host runs before it returns its connections. */
 const LEFT: Readonly<Record<string, string>> = {
   'an open transaction': 'BEGIN; INSERT INTO jobs VALUES (1)',
   'an open transaction that has done nothing': 'BEGIN',
@@ -91,7 +91,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'a subscription': 'LISTEN somewhere',
 }
 
-/** Before all events but those that are imported. */
+/** A time before all events, except the imported events. */
 const START = '2026-01-01T00:00:00.000000Z'
 
 const TEXT = `Şşİıß 漢字 \\ ' " \n {} 🙂`
@@ -140,7 +140,7 @@ async function check(audit: AuditLog, mark: string): Promise<void> {
 let marks = 0
 const nextMark = (): string => `m${marks++}`
 
-/** Runs the statements in both sessions of the pool, one of which will listen. */
+/** Runs the statements in both sessions of the pool. One of the sessions listens later. */
 async function leave(pool: pg.Pool, statements: string): Promise<void> {
   const clients = [await pool.connect(), await pool.connect()]
   for (const client of clients) {
@@ -156,7 +156,7 @@ describe('a host has left in its sessions', () => {
     await audit.list()
     await leave(pool, statements)
     await check(audit, nextMark())
-    // It is left again in sessions that the store has used.
+    // Leaves the same state in sessions that the store has used.
     await leave(pool, statements)
     const mark = nextMark()
     await audit.recordCustom('test:again', { mark, text: TEXT })
@@ -166,7 +166,7 @@ describe('a host has left in its sessions', () => {
     expect((await database.pool.query('SELECT FROM jobs')).rowCount).toBe(0)
   })
 
-  it('a statement that it does not wait for, which begins a transaction', async () => {
+  it('a statement that the host does not await and that begins a transaction', async () => {
     const pool = new pg.Pool({ connectionString: database.url, max: 2 })
     const audit = openLog(pool)
     for (const read of [false, true]) {

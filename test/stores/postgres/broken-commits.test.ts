@@ -9,7 +9,7 @@ import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { takeWarnings } from '../../support/warnings.js'
 
-/* Connections that break during a commit, so that it is not known whether the commit has taken effect. */
+/* Connections that break during a commit. Then it is not known whether the commit took effect. */
 
 const { database, schema, openStore } = useSchemas('broken_commits')
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   const through = await startProxyOf(database().url)
   proxy = through.proxy
   store = openStore({ connectionString: through.url })
-  // Makes the partition, so that the next import commits once.
+  // Creates the partition, so that the next import commits once.
   await store.importEvents([oldEvent()])
 })
 afterEach(async () => {
@@ -28,13 +28,13 @@ afterEach(async () => {
   await proxy.close()
 })
 
-/** Loses the answer to the next commit, or the commit itself; then nothing gets through until `heal`. */
+/** Loses the answer to the next commit, or the commit itself. Then nothing is transmitted until `heal`. */
 const breakCommit = (lost: 'answer' | 'statement'): Promise<void> => proxy.breakAt('COMMIT\0', lost)
 
 const settled = (call: Promise<unknown>): Promise<unknown> =>
   call.catch((error: { code: string }) => error.code)
 
-/** The outcome of a call whose retries end as soon as they begin. */
+/** The outcome of a call whose retries end at once. */
 async function withoutRetries(
   call: Promise<unknown>,
   isBroken: Promise<void>,
@@ -52,7 +52,7 @@ async function withoutRetries(
 }
 
 it.each(['answer', 'statement'] as const)(
-  'an import finds out what has become of its commit if the %s is lost',
+  'an import finds out the outcome of its commit if the %s is lost',
   async (lost) => {
     const events = [oldEvent(), oldEvent()]
     const isBroken = breakCommit(lost)
@@ -105,9 +105,9 @@ it('the outcome of the end of a live event is unknown if the server stays away',
   expect((await store.get(event!.id))!.attributes).toEqual({ n: 2 })
 })
 
-describe('an append whose confirming commit is broken', () => {
+describe('an append with a broken confirming commit', () => {
   let pool: pg.Pool
-  // Sends one statement after the other, so that the append itself is answered.
+  // Sends statements one after another, so that the append itself is answered.
   beforeEach(async () => {
     await store.close()
     const url = new URL(database().url)
@@ -136,7 +136,7 @@ describe('an append whose confirming commit is broken', () => {
     },
   )
 
-  it('has an unknown outcome if the server stays away, and its event stays', async () => {
+  it('has an unknown outcome if the server stays unreachable, and its event stays', async () => {
     const stop = new AbortController()
     const isBroken = breakConfirm('answer')
     const call = settled(store.append([draft({ n: 1 })], { signal: stop.signal }))

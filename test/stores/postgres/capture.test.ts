@@ -34,7 +34,7 @@ afterAll(async () => {
 const sql = async (text: string, ...values: unknown[]): Promise<readonly unknown[]> =>
   (await pool.query(text, values)).rows as unknown[]
 
-// Each test has a log and a schema of tables of its own.
+// Each test has a new log and a new schema of tables.
 beforeEach(async () => {
   number++
   schema = `log ${number}`
@@ -53,7 +53,10 @@ const DEEP = `(repeat('[', 700) || repeat(']', 700))::json`
 const both = (...places: readonly string[]): readonly string[] =>
   ['/before/v', '/after/v'].flatMap((row) => places.map((place) => `${row}${place}`))
 
-/** Values of a column before and after an update, as SQL, as events show them, and where they are not as in the table. */
+/**
+ * Values of a column before and after an update: as SQL, as events show them, and, where these differ, as the table
+ * has them.
+ */
 const COLUMNS: Readonly<
   Record<
     string,
@@ -232,7 +235,7 @@ describe('captured changes', () => {
     })
   })
 
-  it('include those of partitions, also of later ones', async () => {
+  it('include changes of partitions, even of later ones', async () => {
     await sql(`
       CREATE TABLE app.hits (day date, id bigint, n int, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
       CREATE TABLE app.hits_1 PARTITION OF app.hits FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')`)
@@ -311,7 +314,7 @@ describe('captured changes', () => {
     expect(await audit.verify()).toMatchObject({ damage: [] })
   })
 
-  it('are the values of the table, whatever the type', async () => {
+  it('are the values of the table, for every type', async () => {
     const types = `
       CREATE FUNCTION app.leak(app.mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE 'cast'; END $$;
       CREATE FUNCTION app.leak_text(app.mood) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'cast'; END $$;
@@ -434,7 +437,7 @@ describe('captured changes', () => {
       })
   })
 
-  it('leave out virtual generated columns, and have stored ones', async () => {
+  it('leave out virtual generated columns, and contain stored ones', async () => {
     const [version] = await sql(
       `SELECT current_setting('server_version_num')::int >= 180000 AS is_new`,
     )
@@ -453,7 +456,7 @@ describe('captured changes', () => {
     ])
   })
 
-  it('of a table whose columns change in the same transaction are captured as they are', async () => {
+  it('of a table are captured with its new columns if the columns change in the same transaction', async () => {
     await sql(`CREATE TYPE app.mood AS ENUM ('low');
       CREATE FUNCTION app.leak(app.mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE 'cast'; END $$;
       CREATE CAST (app.mood AS json) WITH FUNCTION app.leak(app.mood);
@@ -565,7 +568,7 @@ describe('captured changes', () => {
   })
 })
 
-describe('what the guide says is not captured', () => {
+describe('changes that are not captured according to the guide', () => {
   it('are replicated statements, TRUNCATE of a partition and rows of tables that inherit later', async () => {
     await sql(`
       CREATE TABLE hits (id int PRIMARY KEY) PARTITION BY RANGE (id);
@@ -581,8 +584,8 @@ describe('what the guide says is not captured', () => {
   })
 })
 
-describe('what the guide says about order', () => {
-  it('holds: the inner change of a row that the same statement inserts comes first', async () => {
+describe('the order according to the guide', () => {
+  it('the inner change of a row that the same statement inserts comes first', async () => {
     await sql(`
       CREATE FUNCTION others() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         UPDATE orders SET remark = 'x' WHERE id > NEW.id; RETURN NULL; END $$;

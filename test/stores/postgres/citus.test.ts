@@ -6,8 +6,8 @@ import { drafts, imported, numbersOf } from '../../../src/testing/conformance/he
 import { useSchemas } from '../../support/schemas.js'
 
 /*
- * What can be tested without Citus. The tables of its catalog that the store reads are made as Citus describes them, with one
- * node, which is the server of the tests. `npm run test:citus` runs on Citus itself.
+ * Tests without Citus. They create the tables of its catalog that the store reads, with the server of the tests as
+ * the only node. `npm run test:citus` runs on Citus itself.
  */
 
 const { database, schema, openStore } = useSchemas('citus')
@@ -111,7 +111,7 @@ it('a new log is placed, and has its order, live events and imports without lock
   await second.close()
 })
 
-it('a call fails where the log is no more, and the next one finds it', async () => {
+it('a call fails on a node that no longer has the log, and the next call finds the log', async () => {
   const audit = openLog()
   await audit.recordCustom('test:placed', { n: 1 })
   const { pool } = database()

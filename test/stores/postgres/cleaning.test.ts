@@ -76,7 +76,7 @@ describe('analyze', () => {
     await writer.close()
     const changed = `SELECT n_mod_since_analyze::int AS rows FROM pg_stat_user_tables
       WHERE schemaname = '${schema()}' AND relname = 'events'`
-    // A session reports its statistics when it ends, otherwise after up to 10 s.
+    // A session reports its statistics when it ends, otherwise within 10 s.
     const untilReported = (rows: number): Promise<unknown> =>
       vi.waitFor(
         async () => expect((await database().pool.query(changed)).rows).toEqual([{ rows }]),

@@ -62,7 +62,7 @@ it.each([
   }
 })
 
-it('new events are later than those that were copied without the sequence', async () => {
+it('new events are later than events that were copied without the sequence', async () => {
   await shiftClock('0')
   const first = openStore()
   const [copied] = await first.append([draft({ n: 0 })])

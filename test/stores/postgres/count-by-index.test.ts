@@ -50,7 +50,7 @@ afterAll(async () => {
   await database.remove()
 })
 
-/** Without the `AuditLog`, which records damage. */
+/** Counts without the `AuditLog`, which records damage. */
 const count = (
   filter: string,
   options: CountOptions,
@@ -83,7 +83,7 @@ async function readingAmong(queries: typeof INDEXED): Promise<number> {
   return reading
 }
 
-describe('counts by the index are those of the memory store', () => {
+describe('counts by the index equal those of the memory store', () => {
   it('for segments of several levels, and without reading a row if all events are in one', async () => {
     await expectAgreement(OTHERS)
     expect(await readingAmong(INDEXED)).toBeGreaterThan(INDEXED.length / 2)
@@ -92,12 +92,12 @@ describe('counts by the index are those of the memory store', () => {
     expect(await readingAmong(INDEXED)).toBe(0)
   })
 
-  it('in few messages, of which the first has all that is new', async () => {
+  it('in few messages, of which the first has all new data', async () => {
     await count('', { buckets: { count: 40 } })
     expect(statements.length).toBe(2)
   })
 
-  it('from then on without reading a segment again', async () => {
+  it('later without reading a segment again', async () => {
     const { store } = openStore(1, 1)
     const options = { buckets: { count: 40 }, facets: ['type', 'step'] }
     const filter = 'filter[type_not_eq]=own'
@@ -114,7 +114,7 @@ describe('counts by the index are those of the memory store', () => {
     await store.close()
   })
 
-  it('with late events that are in no segment, which one statement counts', async () => {
+  it('with late events in no segment, by one statement', async () => {
     await importInBoth(eventsAt(900, 940, 5))
     await expectAgreement()
     await count('', { buckets: { count: 40 }, facets: ['type', 'step'] })
@@ -123,7 +123,7 @@ describe('counts by the index are those of the memory store', () => {
 
   it('with open live events, and after they were closed', () => expectLiveCounted())
 
-  it('after events were removed, and others came in their place', async () => {
+  it('after events were removed, and others got their times', async () => {
     await removeInBoth(eventsAt(400, 420))
     await importInBoth(eventsAt(405, 410).map((event) => ({ ...event, type: 'own' })))
     await expectAgreement()
@@ -136,17 +136,17 @@ describe('counts by the index are those of the memory store', () => {
     await expectAgreement(QUERIES)
   })
 
-  it('after so many events were removed that the ranges of their segments are left out', async () => {
+  it('after the removal of so many events that the ranges of their segments are left out', async () => {
     await removeInBoth(eventsAt(450, 600))
     expect(await removedTimes()).toBeGreaterThan(MAX_REMOVED)
     await expectAgreement()
   })
 
-  it('after the segments were built anew, which forgets what was removed', async () => {
+  it('after the segments were rebuilt without removed events', async () => {
     await database.pool.query(`UPDATE ${SCHEMA}.index_state SET rebuild = true`)
     await seal()
     await expectAgreement()
-    // That of the live event, which is later than all segments.
+    // The live event is later than all segments.
     expect(await removedTimes()).toBe(1)
   })
 
@@ -180,7 +180,7 @@ describe('the index is not used', () => {
   it.each([
     ['a sample', '', { within: 0 }],
     ['a filter on sources', 'filter[source_start]=/api', {}],
-  ])('nor is its state read for %s', async (_, filter, options) => {
+  ])('and its state is not read for %s', async (_, filter, options) => {
     await count(filter, options)
     expect(statements.some((text) => text.includes('index_state'))).toBe(false)
   })

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.remove())
 
-/** Counts that are complete may take long on a busy machine. */
+/** Opens a store without a short time limit, because complete counts may take long on a busy machine. */
 const openStore = (schema: string, options: Partial<PostgresStoreOptions> = {}) =>
   postgresStore({
     connectionString: database.url,
@@ -92,7 +92,7 @@ describe('a log of more events than are counted at once', () => {
       queryOf({ type_start_any: ['error:', 'warning:'], created_at_gt: '2026-01-02' }),
     ],
     ['own conditions on attributes', queryOf({ step_in: ['7', 'x'], step_id_not_null: '1' })],
-    ['what few have', queryOf({ rare_true: '1' }, { attributes: true })],
+    ['an attribute of few events', queryOf({ rare_true: '1' }, { attributes: true })],
     ['a test that columns cannot decide', queryOf({ text_cont: '99', created_at_cont: ':3' })],
     ['alternatives', queryOf({ m: 'or', type_eq: 'own', step_id_eq: 's11' })],
   ]
@@ -143,7 +143,7 @@ describe('a count that the server cancels', () => {
 
   it.each([
     ['its time', { within: 500 }, { queryTimeoutMs: 600_000 }],
-    ['that of a query', {}, { queryTimeoutMs: 1000 }],
+    ['the time limit of a query', {}, { queryTimeoutMs: 1000 }],
   ])('is a lower bound once %s is over', async (_, counts, options) => {
     const pool = poolWith(endlessAfterFirstPart())
     let removed = 0

@@ -28,7 +28,10 @@ afterEach(async () => {
   await Promise.all(copies.splice(0).map((copy) => copy.remove()))
 })
 
-/** SQL that lets the columns of a table hold what a flipped bit may make of them, and changes them. */
+/**
+ * SQL that changes columns of a table. It first removes the constraints, because a flipped bit ignores constraints,
+ * too.
+ */
 const withoutConstraints = (table: string, sql: string): Harm =>
   `DO $$ DECLARE _column text; BEGIN
      FOR _column IN SELECT attname FROM pg_attribute
@@ -37,7 +40,7 @@ const withoutConstraints = (table: string, sql: string): Harm =>
      LOOP EXECUTE format('ALTER TABLE ${table} ALTER %I DROP NOT NULL', _column); END LOOP;
    END $$; ${sql}`
 
-// So small that lists use the index.
+// A small number, so that lists use the index.
 const FIRST_PROBE = 32
 
 const openStore = ({ url }: TestDatabase) =>
@@ -47,7 +50,7 @@ const openStore = ({ url }: TestDatabase) =>
     { firstProbe: FIRST_PROBE },
   )
 
-/** Never used through its pool: a database can be copied only while nothing is connected to it. */
+/** Never used through its pool, because a database can be copied only without connections to it. */
 let base: TestDatabase
 let ids: readonly string[] = []
 /** The page of each event, in their order. */
@@ -75,7 +78,7 @@ afterAll(() => base.remove())
 
 const WHERE = `WHERE (attributes ->> 'number')::int = 190`
 
-/** The server fails to read attributes whose parts in the TOAST table are gone. */
+/** The server cannot read attributes whose parts in the TOAST table are missing. */
 function loseLongValue(number: number): Harm {
   return `DO $$
     DECLARE
@@ -99,7 +102,7 @@ function loseLongValue(number: number): Harm {
 const EVENTS: Readonly<Record<string, Harm>> = {
   'whose attributes have changed': `UPDATE daybook.events
     SET attributes = replace(attributes::text, 'text 190', 'text 191')::json ${WHERE}`,
-  // Postgres itself makes sure that JSON is written as JSON.
+  // Postgres itself ensures that JSON is valid.
   'whose attributes are not readable': `CREATE CAST (text AS json) WITHOUT FUNCTION;
     UPDATE daybook.events SET attributes = ('x' || attributes::text)::json ${WHERE};
     DROP CAST (text AS json)`,
@@ -190,7 +193,7 @@ it('counts leave out an event whose attributes are not readable, and report it',
   expect(damages).toMatchObject([{ kind: 'event', id: ids[190] }])
 })
 
-// A copy of the files, of which the server has read no page yet.
+// A copy of the files. The server has read none of its pages yet.
 const COPIED_FILES = 'STRATEGY FILE_COPY'
 
 /** Runs a program with the file of a table, `$file`. */
@@ -219,7 +222,7 @@ it.each([
   ['a long value', 190, () => loseLongValue(190)],
   ['a page', 100, () => overwriteBlock(table, blocks[100]!)],
 ])(
-  'calls that read %s that the server cannot read fail and name the table, and others go on',
+  'calls that read unreadable data of %s fail and name the table, and other calls continue',
   async (_, number, harm) => {
     const { audit, damages, numbers } = await openCopy(harm(), COPIED_FILES)
     const error = unreadable(table.replace('daybook.', ''))
@@ -251,7 +254,7 @@ it('the primary answers if a replica cannot read its copy of a table', async () 
 it('verify finds chunks that an index of their table does not have', async () => {
   const setReady = (isReady: boolean): Harm =>
     `UPDATE pg_index SET indisready = ${isReady} WHERE indexrelid = 'daybook.segment_chunks_key'::regclass`
-  // The number is in another index, so the new version of a row gets entries of its own.
+  // Another index has the number, so the new version of a row gets new entries.
   const { audit, sealer, numbers } = await openCopy(`SET allow_system_table_mods = on;
     ${setReady(false)};
     UPDATE daybook.segment_chunks SET number = -1 - number;

@@ -29,15 +29,15 @@ const openLog = (schema: string, options: Options = {}): AuditLog =>
     slowQueryMs: 0,
   })
 
-/** Matches all events but the newest ones. */
+/** A filter that matches all events except the newest. */
 const MOST = `filter[word_eq]=hay&filter[n_lt]=${SIZE - 100}`
 
 /** Rows that the planner may read in a query. */
 const MAX_PLANNED = 200
 
 /**
- * At least this number of rows. Once autovacuum has analyzed a table, the planner reads rows at the ends of its index, and
- * the server counts them too.
+ * A matcher for at least this number of rows. After autovacuum has analyzed a table, the planner reads rows at the
+ * ends of its index, and the server also counts these rows.
  */
 const readAtLeast = (rows: number): unknown =>
   expect.toSatisfy(
@@ -108,7 +108,7 @@ describe.each([
     const [sort, ...more] = await explain(audit, 'filter[word_cont]=ha&filter[sorts]=n')
     expect(more).toEqual([])
     expect(sort).toMatchObject({ method: 'sort', checked: 11, matched: 11 })
-    // One row more if the events are being sealed: the unsealed ones have a first event of their own.
+    // While the events are being sealed, there is one more row: the first unsealed event.
     expect(sort!.rows).toBeLessThanOrEqual(12)
   })
 })
@@ -125,8 +125,8 @@ it('large events that SQL cannot rule out end the probe', async () => {
 })
 
 /**
- * The steps of each query, and the number of statements that it sends with the BEGIN of its snapshot, in a process that asks the
- * queries in this order.
+ * The steps of each query, and the number of its statements together with the BEGIN of its snapshot. A process runs
+ * the queries in this order.
  */
 async function plansOf(
   schema: string,
@@ -156,7 +156,7 @@ async function plansOf(
   return plans
 }
 
-it('in a sealed log each list takes the same few steps whatever was asked before', async () => {
+it('in a sealed log each list takes the same few steps, independent of earlier queries', async () => {
   const schema = 'sealed'
   await using audit = openLog(schema)
   await audit.importEvents(past)
@@ -182,7 +182,7 @@ it('in a sealed log each list takes the same few steps whatever was asked before
     expect(await plansOf(schema, order)).toEqual(plans)
 })
 
-it('a query that times out is explained up to that point', async () => {
+it('a query that times out is explained up to the time-out', async () => {
   await using audit = openLog('whole', { queryTimeoutMs: 1000 })
   await audit.list()
   const slowQueries: SlowQuery[] = []

@@ -10,8 +10,8 @@ import { startProxy } from '../../support/proxy.js'
 import { shiftClock } from '../../support/shifted-clock.js'
 
 /*
- * Processes that know both servers: the primary fails, its standby is promoted, and the old primary comes back. The role
- * has no privileges but those that the log needs. The clock of the standby is an hour ahead of the others.
+ * Processes that know both servers. The primary fails, its standby is promoted, and the old primary comes back. The
+ * role has only the privileges that the log needs. The clock of the standby is an hour ahead.
  */
 
 let primary: OwnServer
@@ -135,7 +135,7 @@ it(
         status: 'fail',
         store: { error: { message: expect.stringContaining('timeline 1') } },
       })
-    // A new process finds both, and takes the one with the higher timeline.
+    // A new process finds both servers, and uses the server with the higher timeline.
     const late = openLog(`postgres://app@${hostOf(primary)},${hostOf(standby)}/postgres`)
     await late.recordCustom('own', { n: 5 })
     expect(await numbersOn(standby)).toEqual([0, 1, 2, 3, 5])

@@ -28,12 +28,12 @@ describe('a connection string for each host', () => {
     expect(stringsOf(text)).toEqual(strings)
   })
 
-  it('leaves a connection string of one host to pg', () => {
+  it('passes a connection string with one host to pg', () => {
     for (const text of ['postgres://app@h1:1/db?host=/tmp&port=x', '/tmp db', 'socket:/tmp?db=a'])
       expect(stringsOf(text)).toEqual([text])
   })
 
-  it('takes the given hosts in place of those in the connection string', () => {
+  it('uses the given hosts instead of the hosts in the connection string', () => {
     expect(stringsOf('postgres://app@h1,h2/db', ['h3', 'h4:5'])).toEqual([
       'postgres://app@h3/db',
       'postgres://app@h4:5/db',

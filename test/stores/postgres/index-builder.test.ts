@@ -71,7 +71,7 @@ const harness: IndexHarness = {
   async open() {
     schema = partitions === 'none' ? schemas.take() : PARTITIONED
     const options = { pool: database.pool, schema, partitions }
-    // The store's own sealer checks once, and then not again during any test.
+    // The store's own sealer checks once, and not again during any test.
     const { store, sealer } = createPostgresStore(options, { checkMs: 600_000 })
     await sealer.settled()
     await schemas.noteNew(schema)
@@ -105,7 +105,7 @@ const insertRaw = (time: number, attributes: string): Promise<unknown> =>
 describeIndexBuilder(index)
 
 describe('a log', () => {
-  it('rests shrink as the backlog grows, and end if it is long', async () => {
+  it('pauses become shorter as the backlog grows, and a long backlog has none', async () => {
     await index.record(someAttributes(67))
     const rests: number[] = []
     const { steps, tuning } = index.builder()
@@ -180,7 +180,7 @@ describe('a log', () => {
   })
 
   it('an import that commits after later events were sealed is late', async () => {
-    // One by one, so that there is time between them.
+    // The events are imported one by one, so that there is time between them.
     for (const one of someAttributes(4)) await index.record([one])
     const client = await database.pool.connect()
     try {

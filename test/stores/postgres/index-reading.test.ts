@@ -23,7 +23,7 @@ let database: TestDatabase
 let index: LogIndex
 let moment: Moment
 
-/** Half of the events have the flag; each has a long text of its own. Tests only read the events. */
+/** Half of the events have the flag. Each event has a unique long text. Tests only read the events. */
 beforeAll(async () => {
   database = await postgresDatabase()
   const { store, sealer } = createPostgresStore(
@@ -78,8 +78,8 @@ async function counted<Result>(act: () => Promise<Result>) {
   return { result, statements: moment.statements.length - before }
 }
 
-describe('one statement fetches what is missing in several segments', () => {
-  it('for a value: first its name, then its chunks, then its times, and nothing again later', async () => {
+describe('one statement fetches the missing data of several segments', () => {
+  it('for a value: first its name, then its chunks, then its times, and later nothing', async () => {
     const { session } = await open('filter[n_eq]=4321')
     const cold = await counted(() => session.find(session.parts))
     expect(cold.statements).toBe(2)

@@ -24,7 +24,7 @@ const textOf = ({ events }: EventPage): string =>
 
 const isUnread = (event: AuditEvent): boolean => event instanceof LazyEvent
 
-/** The page of a lazy list; it equals the page of a list that is not lazy. */
+/** The page of a lazy list, which must equal the page of another list. */
 async function lazyList(query: string): Promise<EventPage> {
   const lazy = await audit.list(query, { lazy: true })
   const read = await audit.list(query)
@@ -34,7 +34,7 @@ async function lazyList(query: string): Promise<EventPage> {
   return lazy
 }
 
-it('leaves attributes unparsed whatever the filter reads', async () => {
+it('leaves attributes unparsed with any filter', async () => {
   const texts = [{ n: 1, 'Grüße 🎈': '\ud800"\\\u0000' }, { n: 2, 9: 1, 1: [1e21, -0.5] }, {}]
   await store.append(texts.map((attributes) => draft(attributes)))
   for (const query of ['', 'filter[n_not_null]=1', 'filter[sorts]=n desc', 'limit=1']) {

@@ -129,7 +129,7 @@ it('is closed as unfinished without heartbeats, and no other event is', async ()
   expect(await store.openEvents()).toEqual([{ id: held.id, revision: 0 }])
   const unfinished = { n: 1, log: 'as far as this', unfinished: true }
   expect((await store.get(left.id))!.attributes).toEqual(unfinished)
-  // Its process learns that it is closed.
+  // The process of the event notices that it is closed.
   expect(await store.changeLive(left.id, grown(2, 'more'))).toBe(false)
   expect((await store.closeLive(left.id, { revision: 2 }))!.attributes).toEqual(unfinished)
   await store.close()

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 
-/* Databases in whose locale I is not the capital of i. */
+/* Databases with a locale in which I is not the capital of i. */
 
 let database: TestDatabase
 let audit: AuditLog

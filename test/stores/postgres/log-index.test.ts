@@ -65,7 +65,7 @@ const timesOf = ({ partial, size, timeOf }: IndexPart): number[] => {
   return Array.from({ length: size }, (_, ordinal) => timeOf(ordinal))
 }
 
-/** Runs a query at the moment, and returns what it found and by which methods. */
+/** Runs a query at the moment. Returns the found events, and the methods that were used. */
 async function ask(index: LogIndex, moment: Moment, query: string) {
   const trace = createTrace({ detailed: false })
   const page = await listEvents(
@@ -151,7 +151,9 @@ it('rows that were read ahead are used unless others have added events since', a
   expect(second.statements.length).toBe(3)
 })
 
-/** While `isHurried`, each look at the time takes 10 ms, so that a refresh pauses as often as it can. */
+/**
+ * While `isHurried`, each reading of the time advances it by 10 ms, so that a refresh pauses as often as possible.
+ */
 function useHurriedTime(): { isHurried: boolean } {
   const now = performance.now.bind(performance)
   const time = { isHurried: false }
@@ -170,7 +172,7 @@ it('rows that were read ahead while a refresh paused are not added again', async
   const [first, second] = [await take(), await take()]
   const time = useHurriedTime()
   time.isHurried = true
-  // It checks the time before it begins, and after each pause.
+  // A refresh checks the time before it begins, and after each pause.
   const statements: string[] = []
   await index.refresh({ ...first, checkTime: () => void statements.push(index.statement()) })
   time.isHurried = false
@@ -210,7 +212,7 @@ it('lists side by side give each event once while events are added and sealed', 
   }
 })
 
-it('a segment that is set aside while the times of another are read is not left out', async () => {
+it('a damaged segment is set aside, and its events are found, while the times of another segment are read', async () => {
   await openLog()
   await seal()
   const index = createLogIndex(names(), TUNING)
@@ -262,7 +264,7 @@ it('late events are found once, even if they commit after later ones', async () 
   }
 })
 
-it('events are found in a restored copy, whose transactions have lower ids and whose versions repeat', async () => {
+it('events are found in a restored copy, although its transactions have lower ids and its versions repeat', async () => {
   await openLog(20)
   const index = createLogIndex(names(), TUNING)
   await coverageOf(index, await take())
@@ -306,7 +308,7 @@ it('too many late events are scanned until they are sealed', async () => {
   expect((await coverageOf(index, await take())).to).toBeGreaterThan(time)
 })
 
-it('a refresh that waits for a slow one continues where that ended', async () => {
+it('a refresh that waits for a slow refresh continues where it ended', async () => {
   await openLog(2500)
   const index = createLogIndex(names(), { segmentSize: 10_000 })
   const [a, b] = [await take(), await take()]
@@ -368,7 +370,7 @@ it('replicas read the index too', async () => {
   expect(await find()).toBe(3)
 })
 
-// More segments than a query searches at first, each with old imported events and new ones.
+// More segments than a query searches at first. Each has old imported events and new events.
 describe('overlapping segments', () => {
   const ROUNDS = 12
   const EACH = 40

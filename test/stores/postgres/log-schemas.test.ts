@@ -32,10 +32,10 @@ async function use(): Promise<string> {
 const exists = async (schema: string): Promise<boolean> =>
   (await database.pool.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])).rowCount! > 0
 
-it('a schema that is given back is emptied and used again', async () => {
+it('a returned schema is emptied and reused', async () => {
   const schema = await use()
   await schemas.giveBack(schema)
-  // It has the one event of its second use only.
+  // The schema has only the event of its second use.
   expect(await use()).toBe(schema)
   await schemas.giveBack(schema)
 })
@@ -44,7 +44,7 @@ it.each([
   'ALTER TABLE {}.throttles ADD extra int',
   `UPDATE {}.schema_version SET version = version + 1`,
   'CREATE VIEW {}.extra AS SELECT 1',
-])('a schema that is not as new once it is emptied is dropped: %s', async (change) => {
+])('a schema that differs from a new one after it is emptied is dropped: %s', async (change) => {
   const schema = await use()
   await database.pool.query(change.replace('{}', `"${schema}"`))
   await schemas.giveBack(schema)

@@ -28,7 +28,7 @@ const events: readonly AuditEvent[] = Array.from({ length: DAYS }, (_, day) => d
     ),
   )
 
-/** All of them, page by page. */
+/** Reads all events, page by page. */
 async function readAll(
   list: (query: string) => Promise<readonly AuditEvent[]>,
   { filter, limit, order }: { filter: string; limit: number; order: 'asc' | 'desc' },

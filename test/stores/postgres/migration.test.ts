@@ -35,7 +35,7 @@ async function migrateTo(
   partitions: Partitions = 'none',
 ): Promise<void> {
   const client = await connect()
-  // In its transaction a migration finds nothing but what is built in.
+  // In its transaction, a migration can call only built-in functions.
   const texts = migrations.map((text) => () => `SET LOCAL ${pathOf()}; ${text}`)
   try {
     await migrate(client as unknown as PostgresPoolClient, namesIn(schema()), partitions, texts)
@@ -59,7 +59,7 @@ it('a schema keeps the partitions of its first version', async () => {
   expect(await versions()).toEqual([{ version: 2, partitions: 'month' }])
 })
 
-it('of two processes that migrate at once one waits and finds it done', async () => {
+it('when two processes migrate at once, one waits and has nothing left to do', async () => {
   await migrateTo(VERSION_1)
   const blocker = await database().pool.connect()
   const { locks } = namesIn(schema())

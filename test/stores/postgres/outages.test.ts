@@ -114,7 +114,7 @@ function load(audit: AuditLog, lanes: number): Load {
   }
 }
 
-/** Acknowledged events are stored once, and rejected ones are not. */
+/** Checks that acknowledged events are stored once, and rejected events are not. */
 async function expectExact({ acknowledged, rejected }: Load): Promise<void> {
   const found = await stored()
   expect(found.length).toBe(new Set(found).size)
@@ -230,17 +230,17 @@ describe('a suspended server', () => {
     await store.openEvents()
     goOn = server.freeze()
     store.watch(() => {})
-    // By then LISTEN has been sent.
+    // After this time LISTEN has been sent.
     await delay(100)
     await store.close()
   })
 })
 
 describe(
-  'what cannot be stored waits, and is rejected with the reason',
+  'events that cannot be stored wait, and are rejected with the reason',
   { timeout: 180_000 },
   () => {
-    /** Calls fail at their deadline while the outage lasts; calls that wait at its end succeed. */
+    /** Calls fail at their deadline during the outage. Calls that wait at its end succeed. */
     const expectRetry = async (
       reason: RegExp,
       breakIt: () => Promise<unknown>,
@@ -250,7 +250,7 @@ describe(
       const passDeadlines = driveDeadlines()
       const shortLog = openLog({ deadlineMs: DEADLINE_MS })
       const longLog = openLog({ deadlineMs: 1000 * DEADLINE_MS })
-      /** The error of a call at its deadline, by which the store may not have tried it yet. */
+      /** The error of a call at its deadline. The store may not have tried the call yet. */
       const rejection = async (): Promise<AuditLogError> => {
         const call = shortLog.recordCustom('test:outage', { n: 3 })
         const error = call.then(
@@ -361,7 +361,7 @@ describe('a lost result', () => {
     }
   })
 
-  /** Opens the connection that the next statement uses: none can be opened while results are lost. */
+  /** Opens the connection for the next statement, because none can be opened while results are lost. */
   const untilIdle = async (): Promise<void> => {
     await delay(100)
     while (pool.idleCount === 0) await delay(5)

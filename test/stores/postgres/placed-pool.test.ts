@@ -14,7 +14,7 @@ import { useSchemas } from '../../support/schemas.js'
 
 const { database } = useSchemas('placed')
 
-/* Three ways to one server stand for the coordinator and two nodes; a table says at which node the log is. */
+/* Three addresses of one server represent the coordinator and two nodes. A table contains the node of the log. */
 
 const NAMES = ['entry', 'first', 'second'] as const
 type Name = (typeof NAMES)[number]
@@ -73,7 +73,7 @@ afterEach(async () => {
 const placeAt = (name: Name) =>
   database().pool.query(`TRUNCATE place; INSERT INTO place VALUES ('${name}')`)
 
-/** Where a new connection leads. */
+/** The target of a new connection. */
 async function whereNow(isSound = true): Promise<string> {
   const client = await checkOut(pool)
   let isAnswered = false
@@ -86,7 +86,7 @@ async function whereNow(isSound = true): Promise<string> {
   }
 }
 
-it('without a place, connections are those of the entry', async () => {
+it('without a place, connections lead to the entry', async () => {
   expect([await whereNow(), await whereNow(false), await whereNow()]).toEqual(
     Array(3).fill('entry'),
   )

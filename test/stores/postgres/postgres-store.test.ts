@@ -139,7 +139,7 @@ describe("in the host's pool", () => {
     await pool.end()
   })
 
-  it('works whatever type parsers the host has set', async () => {
+  it('works with any type parsers of the host', async () => {
     const pool = new pg.Pool({
       connectionString: database().url,
       types: { getTypeParser: () => () => 'parsed' },
@@ -195,7 +195,7 @@ describe("in the host's transaction", () => {
     await using audit = openLog()
     await audit.recordCustom('first')
     const host = await connect()
-    // The last byte of this character in UTF-8 is the first of two in SJIS, of which a backslash can be the second.
+    // In UTF-8, the last byte of this character is the first of two in SJIS. The second of these can be a backslash.
     const text = `\u0401\\'); SELECT 1; -- ?`
     await host.query("SET client_encoding TO 'SJIS'")
     await host.query('BEGIN')
@@ -221,7 +221,7 @@ describe("in the host's transaction", () => {
     await record(host)
     await host.query('COMMIT')
     await expect(record(host)).rejects.toMatchObject(refused)
-    // As wrappers of pools do, it runs each query on any connection.
+    // Runs each query on any connection, as wrappers of pools do.
     const wrapper = {
       query: (text: string, params: unknown[]) => database().pool.query(text, params),
     }
@@ -351,14 +351,15 @@ describe('queries', () => {
   it('are cancelled when their signal aborts', async () => {
     const writer = openLog()
     await writer.recordCustom('a')
-    // From here on no builder of the index waits for the lock.
+    // From here on, no index builder waits for the lock.
     await writer.close()
     await using audit = openLog()
     expect(types((await audit.list()).events)).toEqual(['a'])
     const host = await connect()
     await host.query('BEGIN')
     await host.query(`LOCK TABLE ${schema()}.events IN ACCESS EXCLUSIVE MODE`)
-    // Not by `host`: in a transaction, pg_stat_activity shows the connections of its first query.
+    // `host` cannot wait for this, because in a transaction pg_stat_activity shows the connections of its first
+    // query.
     const waiting = async (): Promise<number> => {
       const { rows } = await database().pool.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
@@ -400,7 +401,7 @@ describe('queries', () => {
 })
 
 describe('hints', () => {
-  it('come from other processes, also after the connection was lost', async () => {
+  it('arrive from other processes, also after a lost connection', async () => {
     await using audit = openLog()
     await using other = openLog()
     await audit.recordCustom('a')

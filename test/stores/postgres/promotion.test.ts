@@ -12,8 +12,8 @@ import { openStream } from '../../support/server-sent.js'
 import { type Proxy, startProxy } from '../../support/proxy.js'
 
 /*
- * A standby takes over while processes run. They reach the servers through a proxy, as through a name that
- * is moved.
+ * A standby takes over while processes run. They reach the servers through a proxy, as through a host name whose
+ * address changes.
  */
 
 /** Small segments, and no probe before the index is used. */
@@ -49,7 +49,7 @@ async function failOver(primary: OwnServer, standby: OwnServer): Promise<void> {
   proxy.moveTo(targetOf(standby))
 }
 
-/** A process of its own, which reaches the servers through the proxy. */
+/** A store that represents a process, and reaches the servers through the proxy. */
 const openProcess = (schema: string, clock?: () => number) => {
   const connectionString = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
   const { store, sealer } = createPostgresStore(
@@ -122,7 +122,7 @@ it('finds the events of the server that took over, although others were lost', a
     store: { status: 'warn', warnings: [lost] },
   })
   expect(warnings).toEqual([lost])
-  // Segments and versions get the numbers that others had on the old server.
+  // Segments and versions get numbers that the old server has used, too.
   for (let n = 100; n < 130; n += 10) {
     await record(audit, n, n + 10)
     expected.push(...range(n, n + 10))
@@ -130,7 +130,7 @@ it('finds the events of the server that took over, although others were lost', a
     await sealer.settled()
     await agree()
   }
-  // It goes back to the last event that both servers have.
+  // The follower goes back to the last event that both servers have.
   await untilFollowed(129)
   leaving.abort()
   await following

@@ -48,7 +48,7 @@ let count = 0
 const record = async (audit: AuditLog<typeof types>): Promise<AuditEvent> =>
   (await audit.recordCustom(`event ${(count += 1)}`))!
 
-/** Both replicas have an event that `other` has recorded, and then stop replaying. */
+/** Both replicas get an event of `other`, and then stop replaying. */
 async function pauseAfterEvent(): Promise<AuditEvent> {
   const event = await record(other)
   for (const standby of standbys) await untilReplayed(standby, event)
@@ -82,7 +82,7 @@ afterAll(async () => {
   for (const server of [...standbys, primary]) await server.stop()
 })
 
-it('a read with a token comes from a server that has what the token stands for', async () => {
+it('a read with a token comes from a server that has the state of the token', async () => {
   const audit = openReader()
   await pauseAfterEvent()
   const event = await record(other)
@@ -95,7 +95,7 @@ it('a read with a token comes from a server that has what the token stands for',
   for await (const page of audit.pages({}, { consistencyToken: token }))
     expect(page.at(-1)!.id).toBe(event.id)
 
-  // One replica has the event now. It lacks the next one, so it must be the server that answers.
+  // One replica now has the event, but lacks the next one. So the other server must answer.
   await ask(standbys[1]!, 'SELECT pg_wal_replay_resume()')
   await untilReplayed(standbys[1]!, event)
   await ask(standbys[1]!, 'SELECT pg_wal_replay_pause()')
@@ -135,7 +135,7 @@ function openReadPool(): pg.Pool {
   return readPool
 }
 
-it('a log never reads behind what it has recorded and imported itself', async () => {
+it('a log never reads a state before the events that it has recorded and imported', async () => {
   const audit = openLog({ readPool: openReadPool() })
   await pauseAfterEvent()
   const unseen = await record(other)
@@ -175,7 +175,7 @@ it('a replica is not read if it lacks a change of a live event of this process',
     await untilRow(standby, 'SELECT FROM live.live_events')
   }
   await pause()
-  // The event of another process is missing, which shows that the replica answers.
+  // The event of another process is missing. This shows that the replica answers.
   await another.append([draft({ n: 2 })])
   expect(await numbers()).toEqual([1])
   // After the primary has returned a revision, the replica must not return an older one.
@@ -203,12 +203,12 @@ it('a replica that is further behind than maxLag does not answer', async () => {
   for (;;) {
     await pauseAfterEvent()
     event = await record(other)
-    // The primary answers until it is known where it was before they stopped.
+    // The primary answers until its position before they stopped is known.
     if (!(await has(patient, event))) break
     await resume()
   }
   while (!(await has(strict, event))) await delay(10)
-  // They are skipped for ever longer.
+  // The time for which they are skipped grows.
   for (;;) {
     expect(await has(strict, event)).toBe(true)
     const { replicas } = await strict.health()
@@ -228,7 +228,7 @@ it('a tail follows the primary while replicas lag, and begins after its token', 
 
   await using later = audit.tail({}, { consistencyToken: event.created_at })
   const next = later.next()
-  // It has begun once it would miss nothing: the token is given to the store first.
+  // The read has begun once it would miss nothing, because the store gets the token first.
   await audit.list({}, { consistencyToken: event.created_at })
   await resume()
   const following = await record(other)
@@ -267,7 +267,7 @@ it('a replica that fails is skipped, and shown', async () => {
   const event = await pauseAfterEvent()
   const unseen = await record(other)
   const thaw = second.freeze()
-  // The frozen one is given up; then the other one answers alone.
+  // The frozen replica is given up. Then the other replica answers alone.
   for (let reads = 0; reads < 4; reads++) expect(await has(audit, unseen)).toBe(false)
   thaw()
   await second.crash()

@@ -33,7 +33,7 @@ const copyRows: CopyLog = async (from, to, schema) => {
     const rows = String(row!['rows']).replaceAll("'", "''")
     await ask(
       to,
-      // As pg_restore does, without the checks of foreign keys.
+      // Like pg_restore, without the checks of foreign keys.
       `SET session_replication_role = replica; DELETE FROM ${table}; INSERT INTO ${table} OVERRIDING SYSTEM VALUE
        SELECT * FROM json_populate_recordset(NULL::${table}, '${rows}')`,
     )

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 interface Made {
   readonly role: string
-  /** Of its store. */
+  /** Options of the store. */
   readonly options: PostgresStoreOptions
 }
 
@@ -57,7 +57,7 @@ async function checkup(
 
 const grant = (remedy: string): Promise<unknown> => database.pool.query(remedy)
 
-it('names the GRANT of a role that has no rights, and these are enough to read and to record', async () => {
+it('names the GRANT statements for a role without rights, and these are enough to read and to record', async () => {
   const made = await makeRole('none')
   const { role, options } = made
   const found = await checkup('rights', made)
@@ -99,7 +99,7 @@ it('names the GRANT that reading needs', async () => {
   })
 })
 
-describe('names what single rights', () => {
+describe('a remedy is given', () => {
   const ALL = [
     'GRANT USAGE ON SCHEMA "Log none" TO %',
     'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "Log none" TO %',
@@ -117,7 +117,7 @@ describe('names what single rights', () => {
       'REVOKE UPDATE ON SEQUENCE "Log none".high_water FROM %',
       'GRANT UPDATE ON SEQUENCE "Log none".high_water TO %',
     ],
-  ])('of a %s are missing', async (_, revoke, expected) => {
+  ])('for a right that is missing on a %s', async (_, revoke, expected) => {
     const made = await makeRole('none', ...ALL, revoke)
     expect(await checkup('rights', made)).toMatchObject({
       status: 'fail',
@@ -125,7 +125,7 @@ describe('names what single rights', () => {
     })
   })
 
-  it('of a function are missing', async () => {
+  it('for a right that is missing on a function', async () => {
     const made = await makeRole('none', ...ALL)
     const { rows } = await database.pool.query<{ name: string }>(
       `SELECT proname AS name FROM pg_proc WHERE pronamespace = '"Log none"'::regnamespace AND proname LIKE 'append%'`,
@@ -139,7 +139,7 @@ describe('names what single rights', () => {
   })
 })
 
-it('says that a role which does not own the table of events cannot add partitions', async () => {
+it('warns that a role which does not own the table of events cannot add partitions', async () => {
   const made = await makeRole(
     'month',
     'GRANT USAGE ON SCHEMA "Log month" TO %',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
 
 /*
- * The messages that the store waits for, one after the other. Those that are sent together count once.
+ * The number of messages for which the store waits, one after another. Messages that are sent together count once.
  */
 
 let database: TestDatabase
@@ -57,7 +57,7 @@ const EXPECTED = {
   borrowed: { record: [11, 2], ...LISTED },
 }
 
-/** The least number for later calls: a timer may open another connection meanwhile. */
+/** The lowest number of several calls, because a timer may open another connection during a call. */
 async function countTrips(
   own: { readonly connectionString: string } | { readonly pool: pg.Pool },
   call: (audit: AuditLog) => Promise<unknown>,

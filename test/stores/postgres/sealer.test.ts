@@ -56,7 +56,7 @@ describe('the sealer of a log', () => {
     await vi.waitFor(async () => expect((await truth()).segments[0]).toEqual([1, 32]), SOON)
   })
 
-  it('ids of segments are exact numbers though the sequences of a node of Citus begin beyond them', async () => {
+  it('ids of segments are exact numbers, although sequences on a node of Citus begin with larger ones', async () => {
     await record(open({ tuning: NEVER }), 1)
     const node = 40
     await query(
@@ -70,7 +70,7 @@ describe('the sealer of a log', () => {
     expect((await log.audit.count()).total).toBe(32)
   })
 
-  it('a segment that the statistics do not know is dropped without reading its chunks again and again', async () => {
+  it('a segment that is missing in the statistics is dropped without reading its chunks repeatedly', async () => {
     const log = open()
     await record(log, 32)
     await log.sealer.settled()
@@ -104,7 +104,7 @@ describe('the sealer of a log', () => {
   })
 
   it('events that are added during a check are found by another check', async () => {
-    // The first answer of this log is held back, so that it is outdated.
+    // The first answer of this log is delayed, so that it is outdated.
     let setAnswered = (): void => {}
     const answered = new Promise<void>((resolve) => (setAnswered = resolve))
     let release = (): void => {}
@@ -173,7 +173,7 @@ describe('the sealer of a log', () => {
     expect((await truth()).unsealed).toBe(4)
   })
 
-  it('a lease that ends later than any new one was taken before the clock was set back', async () => {
+  it('a lease that ends later than a new one could is replaced', async () => {
     const log = open()
     await record(log, 8)
     await log.sealer.settled()

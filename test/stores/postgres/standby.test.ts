@@ -11,8 +11,8 @@ import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { takeWarnings } from '../../support/warnings.js'
 
 /*
- * A server with a synchronous standby. A commit that is cancelled while it waits for the standby succeeds
- * with a warning, and is lost if the standby takes over.
+ * A server with a synchronous standby. A commit that is cancelled while it waits for the standby succeeds with a
+ * warning. The commit is lost if the standby takes over.
  */
 
 let primary: OwnServer
@@ -25,7 +25,7 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: primary.url })
   admin.on('error', () => undefined)
   await admin.connect()
-  // Not a setting of the command line, which the standby would have too.
+  // ALTER SYSTEM is used instead of the command line, whose settings the standby would also get.
   await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
   await admin.query('SELECT pg_reload_conf()')
   await untilSynchronous()
@@ -65,7 +65,7 @@ const untilSynchronous = () =>
 const WAITING = `SELECT pid, query_start::text AS since FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND NOT concat(pid, query_start) = ANY ($1::text[])`
 
-/** Ends the wait of a commit for the standby: the commit is reported, or its connection breaks. */
+/** Ends the wait of a commit for the standby: either the commit is reported, or its connection breaks. */
 type EndOfWait = 'pg_cancel_backend' | 'pg_terminate_backend'
 
 /** Waits for a commit to wait for the standby, and ends its wait. Returns commits to ignore from then on. */
@@ -112,7 +112,7 @@ describe('a call whose commit the standby has not confirmed', () => {
       await admin.query(`ALTER ROLE quiet SET client_min_messages = error`)
     })
 
-    /** Each returns the call after what it needs was stored. */
+    /** Each function prepares the store, and then returns the call. */
     const WRITES: Record<string, (audit: AuditLog) => Promise<() => Promise<unknown>>> = {
       'an event': async (audit) => () => audit.recordCustom('quiet'),
       async 'an import'(audit) {
@@ -158,8 +158,8 @@ describe('a call whose commit the standby has not confirmed', () => {
     const passDeadlines = driveDeadlines()
     const audit = closing(openLog())
     await audit.recordCustom('before')
-    // The claim of the key is confirmed; the commit of the event is not.
-    // Not by `admin`: in a transaction, pg_stat_activity shows the connections of its first query.
+    // The claim of the key is confirmed; the commit of the event is not. `admin` cannot check this, because in a
+    // transaction pg_stat_activity shows the connections of its first query.
     const locking = new pg.Client({ connectionString: primary.url })
     closing({ close: () => locking.end() })
     await locking.connect()
@@ -193,7 +193,7 @@ describe('an event that the standby has not confirmed', () => {
     )
 
   let count = 0
-  /** Two logs, of which the first one has a call that waits for the standby. The other one lists its event. */
+  /** Two logs. A call of the first log waits for the standby. The other log lists its event. */
   const begin = async (
     prepare: (other: AuditLog, type: string) => Promise<void> = async () => {},
   ) => {
@@ -212,7 +212,7 @@ describe('an event that the standby has not confirmed', () => {
     return { other, type, call, listed, untilListed }
   }
 
-  it('holds up no other process, which stores the next one', async () => {
+  it('does not block another process, which stores the next event', async () => {
     const { other, type, call, listed, untilListed } = await begin()
     const settled: unknown[] = []
     const calls = [call, other.recordCustom(type)]
@@ -271,10 +271,10 @@ describe('an event that the standby has not confirmed', () => {
         for await (const event of tail) received.push(event.type)
       })()
       onTestFinished(() => expect(reading).rejects.toMatchObject({ code: 'CLOSED' }))
-      // From then on the tail is at the end of the log.
+      // From now on, the tail is at the end of the log.
       while (received.length === 0) await other.recordCustom(`${type}, before`)
     })
-    // The commit of the call, and the one by which the tail finds out.
+    // One commit is from the call, the other from the tail.
     await untilWaiting(2)
     expect(received).not.toContain(type)
     resume()
@@ -307,7 +307,7 @@ describe('an event that the standby has not confirmed', () => {
   })
 })
 
-it('says that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
+it('warns that the outcome of `close` is unknown if the standby has not confirmed it', async () => {
   const passDeadlines = driveDeadlines()
   const audit = closing(openLog())
   const live = await audit.recordLive('test:live')
@@ -335,7 +335,7 @@ const WRITES: Record<
     store.reportSuppressed({ reporter: id, number: 1, counts: [] }, options),
 }
 
-/** Those that are repeated if the connection breaks. */
+/** Calls that are repeated if the connection breaks. */
 const RETRIED = [
   'an import',
   'a change of a live event',
@@ -348,7 +348,8 @@ describe('a write', () => {
   const begin = async (): Promise<string> => {
     const [event] = await store.append([draft({ n: 1 }, { live: true })])
     const { id } = event!
-    // Left open, it would be closed as unfinished within a later test, whose write would not be the only commit that waits.
+    // An open event would be closed as unfinished during a later test. Then the commit of that test would not be the
+    // only waiting one.
     onTestFinished(async () => {
       const open = (await store.openEvents()).find((one) => one.id === id)
       if (open) await store.closeLive(id, { revision: open.revision + 1 })
@@ -357,7 +358,7 @@ describe('a write', () => {
   }
   beforeAll(async () => {
     store = postgresStore({ connectionString: primary.url, schema: 'writes' })
-    // Makes the partition, so that an import commits once.
+    // Creates the partition, so that an import commits once.
     await store.importEvents([oldEvent()])
   })
   afterAll(() => store.close())
@@ -377,7 +378,7 @@ describe('a write', () => {
     it(`is acknowledged once a later commit is confirmed: ${name}`, () =>
       expectConfirmed(write, 'pg_cancel_backend'))
 
-    it(`has an unknown outcome if it is aborted before: ${name}`, async () => {
+    it(`has an unknown outcome if it is aborted before the confirmation: ${name}`, async () => {
       const id = await begin()
       suspend()
       const stop = new AbortController()
@@ -392,7 +393,7 @@ describe('a write', () => {
   }
 
   for (const name of RETRIED)
-    it(`is confirmed though its connection broke after the commit: ${name}`, () =>
+    it(`is confirmed although its connection broke after the commit: ${name}`, () =>
       expectConfirmed(WRITES[name]!, 'pg_terminate_backend'))
 })
 

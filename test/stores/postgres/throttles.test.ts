@@ -137,7 +137,7 @@ it.each([{}, { live: true as const }])(
       controller.abort()
       throw new Error('the connection broke')
     })
-    // Only the next append undoes the lost attempt.
+    // Without the timers, only the next append undoes the lost attempt.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const store = openStore({ pool })
     vi.useRealTimers()

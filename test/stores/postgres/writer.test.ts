@@ -28,7 +28,7 @@ const numbers = async (): Promise<number[]> => (await stored()).map(([n]) => n)
 describe('an append and the commit that confirms it', () => {
   const append = (): string => `${namesIn(schema()).append}($1`
 
-  /** When the statements of appends are sent and answered. */
+  /** Times at which the statements of appends are sent and answered. */
   const watchAppends = async (pipeline: boolean): Promise<string[]> => {
     const seen: string[] = []
     const options = { connectionString: database().url, max: 1, pipeline }
@@ -57,7 +57,7 @@ describe('an append and the commit that confirms it', () => {
     ])
   })
 
-  it('are sent one after the other if it cannot', async () => {
+  it('are sent one after another if the server cannot', async () => {
     expect(await watchAppends(false)).toEqual([
       'append sent',
       'append answered',
@@ -80,7 +80,7 @@ it('an append on a connection with an open transaction is repeated on another on
   await pool.end()
 })
 
-it('no role that may not write to the log can hold up appends', async () => {
+it('a role without write access to the log cannot block appends', async () => {
   await openStore().append([draft({ n: 0 })])
   const role = `reader_of_${schema()}`
   await ask(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${schema()} TO ${role};
@@ -190,7 +190,7 @@ describe('an event whose acknowledgement is lost', () => {
     await store.close()
   })
 
-  it('stays if the journal holds it, whatever is appended before', async () => {
+  it('stays if the journal has it, also after other appends', async () => {
     const journal = memoryJournal()
     const audit = openLog({ 'test:event': 'queue' }, journal)
     await audit.recordCustom('test:event', { n: 0 })

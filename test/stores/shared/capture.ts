@@ -30,7 +30,7 @@ export interface HostConnection {
   readonly as: CaptureAs
 }
 
-/** How one store captures changes in tests; each test has a log of its own. */
+/** Functions with which tests capture changes in one store. Each test has a new log. */
 export interface CaptureHarness {
   audit(): AuditLog
   readonly sql: Run
@@ -42,17 +42,17 @@ export interface CaptureHarness {
   version(): Promise<unknown>
   /** Triggers and functions of captured tables. */
   triggers(): Promise<readonly unknown[]>
-  /** Number of columns that a captured table may have besides its key. */
+  /** Maximum number of columns of a captured table in addition to its key. */
   readonly columns: number
   /** Options that only this store refuses, by a part of the message. */
   readonly refused: Readonly<Record<string, object>>
 }
 
-/** Moves what is captured into the log, and returns it. */
+/** Moves captured changes into the log, and returns their events. */
 export async function capturedIn(audit: AuditLog): Promise<readonly AuditEvent[]> {
   await audit.recordCustom('end')
   const { events } = await audit.list('filter[type_start]=audit:&limit=1000')
-  // An event that is moved a second later or more says when its row changed.
+  // An event that is moved at least a second later has the time of the change of its row.
   return events.map((event) => {
     const { ...attributes } = event.attributes
     delete attributes['occurred_at']
@@ -77,7 +77,7 @@ export const insertOrder = (id: string, total = 1): string =>
 const invalid = (message: string): unknown =>
   expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) })
 
-/** What events of captured changes contain. */
+/** Tests of the content of events of captured changes. */
 export function describeCapturedChanges(harness: CaptureHarness): void {
   const { audit, sql, capture } = harness
   const captured = () => capturedIn(audit())
@@ -128,7 +128,7 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(revertPatch(events[1]!)).toEqual([{ op: 'replace', path: '/total', value: 1 }])
   })
 
-  it('follow a row to its new key, while another row takes the old one', async () => {
+  it('follow a row to its new key, while another row gets the old key', async () => {
     await capture()
     await sql(insertOrder('A', 10))
     await sql(`UPDATE orders SET id = 'B' WHERE id = 'A'`)
@@ -143,7 +143,7 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(totals).toEqual({ A: [10, null, 99], B: [10, 11] })
   })
 
-  it('include those of bulk statements, upserts and cascades; rolled back ones leave nothing', async () => {
+  it('include changes by bulk statements, upserts and cascades, but not changes that are rolled back', async () => {
     await capture()
     for (const id of ['A', 'B', 'C']) await sql(insertOrder(id))
     await sql(`
@@ -280,7 +280,7 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(() => revertPatch(events[1]!)).toThrow('the old value of /password_hash is redacted')
   })
 
-  it('have the key of a table without a primary key, and the name that it is given', async () => {
+  it('have the chosen key of a table without a primary key, and the chosen name of the table', async () => {
     await sql(`CREATE TABLE keyless (a int, b int)`)
     await capture({ tables: [{ name: 'keyless', subject: 'things' }], primaryKey: ['a'] })
     await sql(`INSERT INTO keyless VALUES (1, 2)`)
@@ -297,7 +297,7 @@ export function describeCaptureAs(harness: CaptureHarness): void {
   const { audit, sql, capture, connect } = harness
   const captured = () => capturedIn(audit())
 
-  it('names the user of what the transaction changes meanwhile', async () => {
+  it('names the user of changes in the transaction meanwhile', async () => {
     await capture()
     await connect(async (host) => {
       await host.sql('BEGIN')
@@ -320,7 +320,7 @@ export function describeCaptureAs(harness: CaptureHarness): void {
     ])
   })
 
-  it('gives captured events the actor and the ids that recorded ones have', async () => {
+  it('gives captured events the same actor and ids as recorded events', async () => {
     await sql('CREATE TABLE sessions (id text PRIMARY KEY)')
     await capture({ tables: ['orders', 'sessions'] })
     await connect(async (host) => {
@@ -391,7 +391,7 @@ export function describeCaptureChanges(harness: CaptureHarness): void {
     expect(await harness.triggers()).toEqual([])
   })
 
-  it('refuses what it cannot capture', async () => {
+  it('refuses tables that it cannot capture', async () => {
     await sql(`CREATE VIEW seen AS SELECT 1; CREATE TABLE keyless (a int, b int)`)
     for (const [message, options] of Object.entries({ ...REFUSED_OPTIONS, ...harness.refused }))
       await expect(capture(options)).rejects.toEqual(invalid(message))
@@ -399,7 +399,7 @@ export function describeCaptureChanges(harness: CaptureHarness): void {
   })
 }
 
-/** The tests that are the same for each store, by the functions that they show. */
+/** Tests that all stores share, grouped by function. */
 export function describeCapture(harness: CaptureHarness): void {
   describe('captured changes', () => describeCapturedChanges(harness))
   describe('captureAs', () => describeCaptureAs(harness))

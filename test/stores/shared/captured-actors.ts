@@ -21,7 +21,7 @@ const OF_BOT = {
 
 type Given = readonly [] | readonly [Actor | string | null]
 
-/** The actors that calls of `captureAs` are given, by the name of the order that they insert. */
+/** The actors for calls of `captureAs`, by the name of the order that each inserts. */
 const GIVEN: readonly (readonly [name: string, given: Given, user: string | null, data: object])[] =
   [
     ['current', [], 'bot', OF_BOT],
@@ -43,8 +43,8 @@ export type CaptureRow = (
 ) => Promise<unknown>
 
 /**
- * Changes rows within a request, and expects that their events have the actors and ids that recorded ones have. The
- * tables `orders` and `sessions`, with an `id`, are captured.
+ * Changes rows within a request, and expects that their events have the same actors and ids as recorded events.
+ * Captures the tables `orders` and `sessions`, with an `id`.
  */
 export async function expectActors(
   audit: AuditLog,
@@ -90,7 +90,7 @@ export async function expectActors(
   expect(withIds).toEqual(expected)
 }
 
-/** Arguments that `captureAs` refuses, and what the error says. */
+/** Arguments that `captureAs` refuses, and the expected message. */
 export const REFUSED: readonly (readonly [given: readonly unknown[], message: string])[] = [
   [[7, () => {}], 'actor must be a name, null or an object with a username; it is of type number'],
   [[undefined, () => {}], 'actor must be a name, null or an object with a username'],

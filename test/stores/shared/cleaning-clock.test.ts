@@ -8,7 +8,7 @@ import { type ManualClock, STORES, type Stores } from './cleaning-stores.js'
 const WEEK: CleaningRule = { target: 'events', maxAge: { days: 7 } }
 const START = '2026-06-01T00:00:00.000000Z'
 
-/** What a run did: the number removed, and whether a rule waits. */
+/** The outcomes of a run: for each rule the number of removed events, and whether the rule waits. */
 const outcomes = (results: readonly CleaningResult[]): unknown[] =>
   results.map(
     ({ removed_count, skipped, error }) => error ?? [removed_count, skipped !== undefined],
@@ -32,7 +32,7 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
   const closeAll = async (): Promise<void> => {
     for (const audit of open.splice(0)) await audit.close()
   }
-  /** A new process, whose clock reads this much more than that of the last one. */
+  /** Starts a new process. Its clock is ahead of the previous clock by this time. */
   const restart = async (ahead: number, rules?: readonly CleaningRule[]): Promise<AuditLog> => {
     const now = clock() + ahead
     await closeAll()
@@ -123,7 +123,7 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
     expect(await run(audit)).toEqual([[10, false]])
   })
 
-  it('wait each for half of its own age, and bounds of rows do not wait', async () => {
+  it('wait for half of its age each, and bounds of rows do not wait', async () => {
     const before: unknown[] = []
     const audit = await fill([
       { name: 'year', target: 'events', maxAge: { years: 1 } },
@@ -142,7 +142,7 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
       { name: 'both', due_count: 0, skipped: expect.any(String) },
       { name: 'jobs', due_count: 0, skipped: expect.any(String) },
     ])
-    // An event reports the two that were removed, so that a third is beyond the bound only later.
+    // An event reports the two removed events. So a third event is beyond the bound only later.
     expect(await run(audit)).toEqual([
       [0, false],
       [2, true],
@@ -153,12 +153,12 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
     expect(before).toEqual([])
   })
 
-  it('remove nothing too early while the clock is behind, and go on when it is right', async () => {
+  it('remove nothing too early while the clock is behind, and continue when it is right', async () => {
     const audit = await fill()
     clock.jump(-400 * DAY)
     expect(await run(audit)).toEqual([[0, false]])
     clock.jump(400 * DAY)
-    // For 10 minutes the store takes this for a jump ahead.
+    // For 10 minutes the store considers this a jump ahead.
     expect(await run(audit)).toEqual([[0, false]])
     clock.advance(11 * MINUTE)
     expect(await run(audit)).toEqual([[3, false]])
@@ -198,7 +198,7 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
     it('wait although another process has recorded events at the wrong time', async () => {
       const audit = await fill()
       expect(await run(audit)).toEqual([[2, false]])
-      // A process without rules: there is only its event, and the gap before it.
+      // This process has no rules. The log shows only its event, and the gap before the event.
       const other = await restart(10 * DAY, [])
       await other.recordCustom('app:x', { day: 'wrong' })
       expect(await run(await restart(MINUTE))).toEqual([[0, true]])
@@ -211,7 +211,7 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
       expect(await run(await restart(MINUTE))).toEqual([[0, true]])
     })
 
-    it('go on if other processes have recorded meanwhile', async () => {
+    it('continue if other processes have recorded events', async () => {
       const audit = await fill()
       expect(await run(audit)).toEqual([[2, false]])
       await restart(0, [])
@@ -219,11 +219,11 @@ describe.each(['memory', 'sqlite'])('%s: rules by age', (kind) => {
         clock.advance(DAY)
         await open[0]!.recordCustom('app:x', { day })
       }
-      // With the event of the first run.
+      // Including the event of the first run.
       expect(await run(await restart(0))).toEqual([[31, false]])
     })
 
-    it('wait for 7 days in a log that was quiet, also if the process starts daily', async () => {
+    it('wait for 7 days in a log without events, also if the process starts daily', async () => {
       await fill()
       await restart(40 * DAY)
       for (let day = 0; day < 7; day++)

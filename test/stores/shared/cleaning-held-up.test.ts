@@ -50,7 +50,7 @@ async function outcomeInTime(promise: Promise<unknown>): Promise<unknown> {
     // A store that waits for a lock tries it every few milliseconds of real time.
     await delay(10)
   }
-  // On a busy machine the store may take longer than that, but no further time passes for the log.
+  // On a busy machine the store may take longer, but the time of the log does not advance.
   while (outcome === undefined) await delay(10)
   return outcome
 }
@@ -116,7 +116,7 @@ describe('while another connection holds the lock of the file', () => {
 })
 
 describe('a run that is aborted', () => {
-  it('waits a while for the removal that is under way, and records it', async () => {
+  it('waits a while for the current removal, and records it', async () => {
     const abort = new AbortController()
     const clock = manualClock(START)
     const store = memoryStore({ clock })

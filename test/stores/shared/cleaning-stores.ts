@@ -11,7 +11,7 @@ export type ManualClock = ReturnType<typeof manualClock>
 
 /** Opens stores of one kind. */
 export interface Stores {
-  /** A new store without events. The last one opened, and all others on its events, must be closed. */
+  /** A new store without events. All stores on these events must be closed, including the last opened one. */
   open(clock: ManualClock): Promise<EventStore>
   /** Another store on the events of the last one opened, as in another process. */
   another(clock: ManualClock): EventStore
@@ -19,7 +19,7 @@ export interface Stores {
   remove(): Promise<void>
 }
 
-/** By kind of store. */
+/** Functions that open a store, by kind of store. */
 export const STORES: Readonly<Record<string, () => Promise<Stores>>> = {
   async memory() {
     let store: EventStore

@@ -72,7 +72,7 @@ const bounds: fc.Arbitrary<Bounds> = fc
 
 const nextSuffix = suffixSource()
 
-/** Records the events; returns the ids of the live ones, which stay open. */
+/** Records the events. Returns the ids of the live events, which stay open. */
 async function record(
   { audit }: World,
   store: EventStore,
@@ -140,7 +140,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
   }
 
   it(
-    'removes exactly what is due, and previews and archives it',
+    'removes exactly the due events, and previews and archives them',
     { timeout: 180_000 },
     async () => {
       let telling = 0
@@ -189,7 +189,7 @@ describe.each(Object.keys(STORES))('cleaning on the %s store', (kind) => {
         ),
         { numRuns, endOnFailure: true },
       )
-      // The rules and events of the other stores are of the same kind. Their runs are too few for a share.
+      // Rules and events of the other stores are similar. They have too few runs for a share.
       if (kind === 'memory') expect(telling).toBeGreaterThan(numRuns / 5)
     },
   )

@@ -11,9 +11,7 @@ import { manualClock } from 'daybook/testing'
 import { expect } from 'vitest'
 import type { JsonValue } from '../../../src/event/event.js'
 
-/*
- * The same events in memory and in a store whose index counts, and queries whose counts must be the same in both.
- */
+/* The same events in memory and in a store whose index counts. Both must have the same counts for all queries. */
 
 export const SIZE = 1000
 export const FIRST = parseTimestamp('2026-01-01')!
@@ -64,7 +62,7 @@ const between = (from: number, to: number): string =>
 
 type CountQuery = readonly [filter: string, options: CountOptions]
 
-/** No store reads an event for these if all events are in segments. */
+/** Queries for which no store reads an event if all events are in segments. */
 export const INDEXED: readonly CountQuery[] = [
   ['', {}],
   ['', { buckets: { count: 40 }, facets: ['level', 'type', 'username', 'system'], top: 1000 }],
@@ -85,7 +83,7 @@ export const INDEXED: readonly CountQuery[] = [
   ['filter[kind_null]=1', { facets: ['kind', 'list'] }],
 ]
 
-/** A store may find events by values and read them, or the index cannot count them. */
+/** Queries that the index cannot count, or whose events a store may find by values and read. */
 export const OTHERS: readonly CountQuery[] = [
   [`filter[username_eq]=ann&${between(100, 950)}`, { facets: ['username', 'level'] }],
   ['filter[username_null]=1&filter[system_true]=1', { buckets: { count: 9 } }],
@@ -103,7 +101,7 @@ export const OTHERS: readonly CountQuery[] = [
 
 export const QUERIES: readonly CountQuery[] = [...INDEXED, ...OTHERS]
 
-/** Queries of each kind, for the states of a log that concern all of them. */
+/** Queries of each kind, for states of a log that affect all kinds. */
 const SOME = QUERIES.filter((_, i) => i % 2 === 0)
 
 export const untimed = (counts: EventCounts): EventCounts => ({ ...counts, took_ms: 0 })
@@ -135,7 +133,7 @@ export function countedLogs(stored: () => AuditLog<{ 'info:a:b': {} }>, count: C
       }
     },
 
-    /** A live event counts once, while it is open and after it was closed. */
+    /** Checks that a live event counts once, while it is open and after it was closed. */
     async expectLiveCounted(): Promise<void> {
       const total = async (): Promise<number> => (await count('', {})).total
       const before = await total()

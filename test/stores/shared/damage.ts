@@ -13,7 +13,7 @@ const SIZE = 200
 export interface CopiedLog<Harm> {
   readonly store: EventStore
   readonly sealer: Sealer
-  /** What is wrong with the index of the copy. */
+  /** The faults of the index of the copy. */
   damage(): Promise<readonly string[]>
   /** Does harm to the copy while its store is open. */
   harm(harm: Harm): void | Promise<unknown>
@@ -41,22 +41,22 @@ export interface RowHarm {
   readonly table: string
   readonly what: string
   readonly sql: string
-  /** Whether events cannot be recorded either. */
+  /** True if events cannot be recorded either. */
   readonly stopsRecording?: boolean
 }
 
-/** How one store damages a copy of the log. */
+/** Functions with which tests damage a copy of the log of one store. */
 export interface DamageHarness<Harm> {
-  /** Opens a copy after the harm was done to it; the log is closed after the test. */
+  /** Opens a damaged copy. The log is closed after the test. */
   open(harm: Harm): Promise<CopiedLog<Harm>>
   /** Called with the log, to be closed after the test. */
   opened(audit: AuditLog): void
   readonly none: Harm
   /** The ids of the events of the base, in their order. */
   ids(): readonly string[]
-  /** Harm to event 190, by what is wrong with it. */
+  /** Harm to event 190, by its description. */
   readonly events: Readonly<Record<string, Harm>>
-  /** Harm to the segments, by what is wrong with them. */
+  /** Harm to the segments, by its description. */
   readonly segments: Readonly<Record<string, Harm>>
   /** Harm to rows of every segment. */
   readonly allSegments: Harm
@@ -83,7 +83,7 @@ export interface DamageHarness<Harm> {
   readonly steps: readonly string[]
 }
 
-/** Records the events of the base; returns their ids. */
+/** Records the basic events. Returns their ids. */
 export async function recordBase(audit: AuditLog): Promise<readonly string[]> {
   const events = await Promise.all(
     Array.from({ length: SIZE }, (_, i) =>
@@ -93,7 +93,7 @@ export async function recordBase(audit: AuditLog): Promise<readonly string[]> {
   return events.map((event) => event!.id)
 }
 
-/** A log on a copy, and the damage that it reports. */
+/** A log on a copy, and the damage that the log reports. */
 export function watchDamage<Harm>(harness: DamageHarness<Harm>, copy: CopiedLog<Harm>) {
   const audit = new Log({ types: {}, store: copy.store })
   harness.opened(audit)
@@ -110,7 +110,7 @@ const openDamaged = async <Harm>(harness: DamageHarness<Harm>, harm: Harm) =>
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, i) => from + i)
 
-/** What a store does with an event that is not what was written. */
+/** Tests of events that differ from what was written. */
 export function describeDamagedEvents<Harm>(harness: DamageHarness<Harm>): void {
   it.each(Object.entries(harness.events))(
     'an event %s is left out of lists and of the index, and reported with its id',
@@ -143,7 +143,7 @@ export function describeDamagedEvents<Harm>(harness: DamageHarness<Harm>): void 
   )
 }
 
-/** What a store does with rows of open live events, and of its own, that are not what was written. */
+/** Tests of rows of open live events, and of the store itself, that differ from what was written. */
 export function describeDamagedRows<Harm>(harness: DamageHarness<Harm>): void {
   it('open live events whose rows are damaged are left out and reported', async () => {
     const { live, liveWithoutId, liveTable } = harness
@@ -202,10 +202,10 @@ const QUERIES: readonly (readonly [query: string, numbers: readonly number[]])[]
   ['filter[kind_not_eq]=odd&filter[type_eq]=order&limit=3', [194, 196, 198]],
 ]
 
-/** What a store does with segments that are not what was written. */
+/** Tests of segments that differ from what was written. */
 export function describeDamagedSegments<Harm>(harness: DamageHarness<Harm>): void {
   describe.each(Object.entries(harness.segments))('a segment %s', (_, harm) => {
-    it('is set aside, and built anew, while lists stay correct', async () => {
+    it('is set aside, and built again, while lists stay correct', async () => {
       const log = await openDamaged(harness, harm)
       const answers = async (): Promise<unknown[]> =>
         Promise.all(QUERIES.map(async ([query]) => log.numbers(query)))
@@ -224,7 +224,7 @@ export function describeDamagedSegments<Harm>(harness: DamageHarness<Harm>): voi
 
 export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
   describe('verify', () => {
-    it('finds nothing in a log without damage, reports how far it is, and ends when its signal aborts', async () => {
+    it('finds nothing in a log without damage, reports its progress, and ends when its signal aborts', async () => {
       const log = await openDamaged(harness, harness.none)
       const steps = new Set<string>()
       const result = await log.audit.verify({ onProgress: ({ step }) => steps.add(step) })
@@ -245,7 +245,7 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       expect(await log.audit.verify()).toMatchObject({ events: SIZE + 1, damage: [] })
     })
 
-    it('names events that are gone, as a list does that finds them in the index', async () => {
+    it('reports lost events, like a list that finds them in the index', async () => {
       const log = await openDamaged(harness, harness.loseEvent)
       expect(await log.numbers('filter[text_eq]=text 20')).toEqual([])
       expect(log.damages).toMatchObject([{ kind: 'missing' }])
@@ -302,7 +302,7 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
         await Promise.all(some.map((n) => log.audit.recordCustom('other', { n })))
         await log.sealer.settled()
       }
-      // The segments so far are merged, and the next one is not.
+      // The current segments are merged, but the next one is not.
       await addSegment()
       await log.audit.store.remove([harness.ids()[30]!])
       const [first] = (await log.audit.list('filter[number_eq]=0')).events
@@ -314,7 +314,7 @@ export function describeVerify<Harm>(harness: DamageHarness<Harm>): void {
       expect(log.damages).toEqual([])
     })
 
-    it('finds each damaged segment, which is then built anew', async () => {
+    it('finds each damaged segment, and the segment is built again', async () => {
       const log = await openDamaged(harness, harness.allSegments)
       const { damage } = await log.audit.verify()
       const all = Math.floor(SIZE / DAMAGE_TUNING.segmentSize)

@@ -6,7 +6,7 @@ import { turnsDuring } from '../../support/turns.js'
 const many = (count: number, text: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => text(i))
 
-/** Filters that no event passes, and that take long for a long text. */
+/** Filters without matches that take long for a long text. */
 const SLOW: readonly (readonly [title: string, filter: QueryObject['filter']])[] = [
   ['many patterns', { text_matches_any: many(300, (i) => `%${i}x_y%z`) }],
   ['many conditions', { m: 'or', g: many(200, (i) => ({ text_cont: `b${i}` }) as never) as never }],
@@ -29,7 +29,7 @@ describe.each(eachStore)('the event loop runs during a query of %s', (_, createP
   })
 
   it.each(SLOW)('with %s', async (_title, filter) => {
-    // On Postgres a list also turns while it waits for the server.
+    // On Postgres, the event loop also runs while a list waits for the server.
     const turns = await turnsDuring(() => audit.list({ filter }))
     const sortedTurns = await turnsDuring(() =>
       audit.list({ filter: { ...filter, sorts: 'text' } }),

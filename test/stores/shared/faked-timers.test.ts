@@ -8,7 +8,7 @@ afterEach(() => {
   mock.timers.reset()
 })
 
-/** How test runners replace timers; Jest's are those of vitest. */
+/** Ways in which test runners replace timers. Jest uses the same as vitest. */
 const FAKES: Readonly<Record<string, () => void>> = {
   'vi.useFakeTimers()': () => vi.useFakeTimers(),
   'vi.useFakeTimers() of all timers': () =>

@@ -15,8 +15,8 @@ import { postgresDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
 
 /*
- * Writers change live events while tails and pollers read them on the same store. A tail with changes
- * ends up with the closed events; a poller gets each event once, in the order of `created_at`.
+ * Writers change live events while tails and pollers read them on the same store. A tail with changes must end with
+ * the closed events. A poller must get each event once, in the order of `created_at`.
  */
 const LIVE = 4
 const STEPS = 21
@@ -38,7 +38,7 @@ async function writeLive(
     if (step % 5 === 0) await live.update({ [`k${step}`]: { step }, [`k${step - 5}`]: undefined })
     await delay(Math.random() * 20)
   }
-  // An event that is closed before a follower gets it has no changes.
+  // An event that is closed before a follower reads it has no changes.
   while (!isFollowed(live.event!.id)) await delay(5)
   return (await live.close())!
 }
@@ -70,7 +70,7 @@ async function followChanges(
   }
 }
 
-/** The ids in the order in which a poller gets them. */
+/** The ids in the order in which a poller receives them. */
 async function poll(audit: AuditLog<typeof types>, isOver: () => boolean): Promise<string[]> {
   const seen: string[] = []
   for (let after = '2000-01-01'; ;) {

@@ -38,7 +38,7 @@ it('SQLite: the figures are those of the file, its index and its disk', async ()
   const size = fs.statSync(filename).size + fs.statSync(`${filename}-wal`).size
   expect(health.disk!.sizeBytes).toBe(size + fs.statSync(`${filename}-shm`).size)
   const { bavail, bsize, blocks } = fs.statfsSync(filename)
-  // Other programs write to the disk too.
+  // Other programs also write to the disk.
   expect(health.disk!.freeBytes! / (bavail * bsize)).toBeCloseTo(1, 0)
   expect(health.disk!.freeBytes).toBeLessThanOrEqual(blocks * bsize)
 
@@ -118,7 +118,7 @@ describe('Postgres: a server that cannot be reached', () => {
     const connect = vi.spyOn(net.Socket.prototype, 'connect')
     const health = audit.health(ANY_MACHINE)
     await vi.waitUntil(() => connect.mock.calls.length > 0, { timeout: 60_000 })
-    // It retries for 10 seconds.
+    // The store retries for 10 seconds.
     time.leap(9500)
     expect(await health).toMatchObject({
       status: 'fail',

@@ -21,11 +21,11 @@ const range = (from: number, to: number): number[] =>
 
 const oldTimes = (count: number): number[] => range(0, count - 1).map((i) => OLD + i * 1000)
 
-/** Finishes work that another process has done already: it finds that at its end, or that rows are missing. */
+/** Runs work that another process has already done. It finds this at its end, or finds that rows are missing. */
 const finishLate = (work: SlowWork): Promise<unknown> =>
   work.finish().catch((error) => expect(error).toMatchObject({ code: 'STORE_FAILED' }))
 
-/** What the index builder does in any store. */
+/** Tests of the index builder of any store. */
 export function describeIndexBuilder(index: IndexFixture): void {
   describe('sealing', () => describeSealing(index))
   describe('early sealing', () => describeEarlySealing(index))
@@ -95,7 +95,7 @@ function describeSealing(index: IndexFixture): void {
     )
   })
 
-  it('all values of an event are listed, however many they are', async () => {
+  it('all values of an event are listed, also if there are many', async () => {
     await index.audit().recordCustom('huge', { first: 1, list: range(0, 29_999), last: 2 })
     await index.record(someAttributes(7))
     expect(await index.seal()).toBe(1)
@@ -113,14 +113,14 @@ function describeBounds(index: IndexFixture): void {
     ...TUNING,
     bounds: { ...INDEX_BOUNDS, ...bounds },
   })
-  /** Events of which each has a name of its own. */
+  /** Events, each with a unique name of an attribute. */
   const ownNames = (count: number): JsonObject[] =>
     range(0, count - 1).map((n) => ({ n, [`own-${n}`]: n, even: n % 2 === 0 }))
 
   const loadAll = async (): Promise<readonly IndexPart[]> =>
     Promise.all((await index.visibleSegments()).map(index.load))
 
-  /** The event with the given number, if the part has it, can only be found by its own name and by `n`. */
+  /** Checks that the event with this number can be found only by its unique name and by `n`, if the part has it. */
   const expectFound = (part: IndexPart, from: number): void => {
     for (let ordinal = 0; ordinal < part.size; ordinal++) {
       const name = `own-${from + ordinal}`
@@ -220,7 +220,7 @@ function describeEarlySealing(index: IndexFixture): void {
     await index.expectSegments()
   })
 
-  it('counts late events, and lists none of them twice', async () => {
+  it('counts late events, and lists each of them once', async () => {
     await index.record(someAttributes(8))
     expect(await index.seal()).toBe(1)
     await index.importAt(oldTimes(2), 'late')
@@ -328,7 +328,7 @@ function describeMerging(index: IndexFixture): void {
     await index.expectSegments()
   })
 
-  it('removed events are left out, and those in two segments are sealed again', async () => {
+  it('removed events are left out, and events in two segments are sealed again', async () => {
     await index.importAt([OLD], 'before')
     await index.record(someAttributes(15))
     expect(await index.seal()).toBe(2)
@@ -341,7 +341,7 @@ function describeMerging(index: IndexFixture): void {
     expect(await index.merge()).toBe(1)
     const [merged, ...others] = await index.visibleSegments()
     expect(others).toEqual([])
-    // Of 24 events three were removed, and one is in two segments: only its row has the current attributes.
+    // Three of 24 events were removed. One event is in two segments; only its row has the current attributes.
     expect(merged!.size).toBe(19)
     expect(await index.all()).toHaveLength(20)
     expect(await index.truth()).toMatchObject({ unsealed: 1, missing: [] })
@@ -376,7 +376,7 @@ function describeMerging(index: IndexFixture): void {
     expect(await index.segmentRows()).toBe(0)
   })
 
-  it('a merge of which no event is left makes no segment', async () => {
+  it('a merge without remaining events makes no segment', async () => {
     await index.record(someAttributes(25))
     await index.seal()
     const events = await index.all()
@@ -405,7 +405,7 @@ function describeMerging(index: IndexFixture): void {
 }
 
 function describeProcesses(index: IndexFixture): void {
-  /** Seals events up to where the segment is complete but not visible. */
+  /** Seals events until the segment is complete but not visible. */
   const sealUntilWritten = async (): Promise<SlowWork> => {
     const work = index.slow(sealNext)
     const isWritten = async () => (await index.segmentRows()) > 1
@@ -453,7 +453,7 @@ function describeProcesses(index: IndexFixture): void {
   })
 
   it.each(range(1, 7))(
-    'a process whose segment is dropped after %i steps of sealing gives up',
+    'a process stops sealing if its segment is dropped after %i steps',
     async (steps) => {
       await index.record(someAttributes(24))
       const work = index.slow(sealNext)
@@ -471,7 +471,7 @@ function describeProcesses(index: IndexFixture): void {
   )
 
   it.each(range(1, 7))(
-    'of two processes that seal the same events, one after %i steps of the other, one gives up',
+    'when two processes seal the same events, one of them %i steps later, one stops',
     async (steps) => {
       await index.record(someAttributes(24))
       const work = index.slow(sealNext)
@@ -512,7 +512,7 @@ function describeProcesses(index: IndexFixture): void {
   })
 
   it.each(range(1, 14))(
-    'of two processes that merge the same segments, one after %i steps of the other, one gives up',
+    'when two processes merge the same segments, one of them %i steps later, one stops',
     async (steps) => {
       await index.record(someAttributes(24))
       await index.seal()
@@ -527,7 +527,7 @@ function describeProcesses(index: IndexFixture): void {
   )
 
   it.each(range(4, 15))(
-    'a process that merges segments which another has merged, and drops in step %i, gives up',
+    'a process stops merging segments that another process has merged and drops in step %i',
     async (steps) => {
       await index.record(someAttributes(24))
       await index.seal()

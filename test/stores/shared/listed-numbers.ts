@@ -1,15 +1,13 @@
 import { expect } from 'vitest'
 
-/*
- * Lists of a log of events that are numbered from 0 on, which an index can answer.
- */
+/* Lists of a log of events that are numbered from 0 on. An index can answer these lists. */
 
 export const SIZE = 300
 
 const numbers = (from: number, step: 1 | -1): number[] =>
   Array.from({ length: 7 }, (_, i) => from + i * step)
 
-/** Queries, and the numbers of the events that they find. */
+/** Queries, and the numbers of the events that they must find. */
 const LISTS: readonly (readonly [query: string, found: readonly number[]])[] = [
   ['filter[n_lt]=20&limit=7', numbers(13, 1)],
   ['filter[n_lt]=20&filter[sorts]=created_at&limit=7', numbers(0, 1)],
@@ -24,7 +22,7 @@ export interface Answer {
   readonly ways: readonly string[]
 }
 
-/** Compares the lists with what they should find, and their methods with `ways`. */
+/** Compares the lists with the expected events, and their methods with `ways`. */
 export async function expectLists(
   ask: (query: string) => Promise<Answer>,
   ways: unknown = expect.any(Array),

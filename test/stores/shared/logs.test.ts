@@ -40,7 +40,7 @@ describe('the logs in SQLite files', () => {
       expect(keyOfFile(other)).toBeUndefined()
   })
 
-  it('are files in a folder, which the next process finds', async () => {
+  it('are files in a folder. The next process finds them', async () => {
     const temp = tempDir()
     const directory = temp.file('logs')
     const logs = open(sqliteLogs({ directory }), { maxOpen: 3 })
@@ -57,7 +57,7 @@ describe('the logs in SQLite files', () => {
     temp.remove()
   })
 
-  it('only read if their stores do', async () => {
+  it('are read-only if their stores are', async () => {
     const temp = tempDir()
     const logs = open(sqliteLogs({ directory: temp.dir }))
     await logs.log('acme').record('note', { n: 1 })
@@ -70,7 +70,7 @@ describe('the logs in SQLite files', () => {
     temp.remove()
   })
 
-  it('take events in transactions of the host, also after they were closed', async () => {
+  it('record events in transactions of the host, also after they were closed', async () => {
     const temp = tempDir()
     const { default: Database } = await import('better-sqlite3')
     const logs = open(sqliteLogs({ directory: temp.dir }), { idleMs: 100 })
@@ -118,7 +118,7 @@ describe('the logs in Postgres schemas', () => {
   }
 
   it(
-    'share a bounded number of connections, of which one listens',
+    'share a bounded number of connections, and one of these listens',
     { timeout: 180_000 },
     async () => {
       const stores = () =>
@@ -137,7 +137,7 @@ describe('the logs in Postgres schemas', () => {
       const found: AuditEvent[] = []
       const first = tail.next()
       await eventually(() => expect(tail.cursor).toBeDefined())
-      // Each of them holds the lock of its log.
+      // Each process holds the lock of its log.
       await eventually(async () => {
         const { rows } = await database.pool.query<{ sessions: number; locks: number }>(
           `SELECT count(DISTINCT pid)::int AS sessions, count(*)::int AS locks FROM pg_locks
@@ -147,7 +147,7 @@ describe('the logs in Postgres schemas', () => {
         expect(rows).toEqual([{ sessions: 1, locks: 54 }])
       })
       expect((await processesOf('many')).length).toBeLessThanOrEqual(5)
-      // Another process, with stores of its own.
+      // Stores of another process.
       const other = open(postgresLogs({ pool: database.pool, schemaPrefix: 'many_' }))
       await Promise.all(keys.map((key) => other.log(key).record('note', { n: 1 })))
       found.push((await first).value!.event)
@@ -178,7 +178,7 @@ describe('the logs in Postgres schemas', () => {
     },
   )
 
-  it('have no functions of the same name, as Postgres reads all of one name to find one', async () => {
+  it('have no functions with the same name, because Postgres reads all functions with a name to find one', async () => {
     const logs = open(postgresLogs({ pool: database.pool, schemaPrefix: 'names_' }))
     for (const key of ['a', 'b']) await logs.log(key).record('note')
     const { rows } = await database.pool.query<{ name: string; schemas: number }>(
@@ -250,7 +250,7 @@ describe('the logs in Postgres schemas', () => {
           `SELECT max(query_start) AS at FROM pg_stat_activity WHERE application_name = 'idle'`,
         )
       ).rows
-    // The last statements of logs that are being closed may still come; an open log has one each second.
+    // The last statements of logs that are being closed may still arrive. An open log sends a statement each second.
     await eventually(async () => {
       const before = await newest()
       await new Promise((resolve) => setTimeout(resolve, 1500))

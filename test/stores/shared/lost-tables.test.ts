@@ -4,7 +4,7 @@ import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eachStore, type EventPlace } from '../../support/event-stores.js'
 
-/** Drops what another program does not know, as `drizzle-kit push` does. */
+/** Drops tables that another program does not know, as `drizzle-kit push` does. */
 async function dropTables({ demo }: EventPlace): Promise<void> {
   if (demo.kind === 'sqlite') {
     const database = new Database(demo.filename)
@@ -26,7 +26,7 @@ async function dropTables({ demo }: EventPlace): Promise<void> {
 const kept = eachStore.filter(([name]) => name !== 'memory')
 
 describe.each(kept)('a log whose tables another program has dropped, on %s', (_, create) => {
-  it('says what happened and what to do', async () => {
+  it('reports the cause and the remedy', async () => {
     const place = await create()
     onTestFinished(() => place.remove())
     const audit = new AuditLog({ store: place.open(), types: {} })

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 
-/* A made-up schema: a table of notes, to which version 2 adds a column. */
+/* A schema for tests: a table of notes, to which version 2 adds a column. */
 export const VERSION_1: readonly string[] = ['CREATE TABLE notes (text text NOT NULL);']
 export const VERSION_2: readonly string[] = [
   ...VERSION_1,
   'ALTER TABLE notes ADD COLUMN length integer; UPDATE notes SET length = length(text);',
 ]
 
-/** How one store migrates a schema that is empty at first. */
+/** Functions with which tests migrate a schema of one store. The schema is initially empty. */
 export interface MigrationHarness {
-  /** Migrates on a connection of its own, as another process would. */
+  /** Migrates over a separate connection, as another process would. */
   migrate(migrations: readonly string[]): Promise<void>
   run(sql: string): Promise<unknown>
   rows(sql: string): Promise<readonly unknown[]>

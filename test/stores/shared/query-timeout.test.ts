@@ -11,7 +11,7 @@ const past = Array.from({ length: SIZE }, (_, n) =>
   }),
 )
 
-/** Many tests of each event, none of which passes. */
+/** Conditions with many tests of each event. All tests fail. */
 const SLOW = Array.from({ length: 300 }, (_, i) => `filter[list_text_matches_any][]=%25a_${i}_y%25`)
 const slow = SLOW.join('&')
 

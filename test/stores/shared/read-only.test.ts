@@ -12,9 +12,9 @@ import { tempDir } from '../../support/temp.js'
 interface Place {
   /** A store that writes. */
   write(): EventStore
-  /** A log that only reads what such a store has written. */
+  /** Opens a read-only log on the events of such a store. */
   read(): AuditLog
-  /** All that is stored, or a digest of it. */
+  /** The whole stored content, or a digest of it. */
   content(): Promise<unknown>
 }
 
@@ -43,7 +43,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   async Postgres() {
     const { url: connectionString, remove, pool } = await postgresDatabase()
     onTestFinished(remove)
-    // The server refuses whatever would write.
+    // The server refuses every write.
     const store = (): EventStore => {
       const url = new URL(connectionString)
       url.searchParams.set('options', '-c default_transaction_read_only=on')
@@ -89,7 +89,7 @@ describe.each(Object.entries(PLACES))('a log opened read-only on %s', (_name, cr
     expect(await place.content()).toEqual(before)
   })
 
-  it('follows what others record', async () => {
+  it('follows events of other processes', async () => {
     const place = await create()
     const writer = new AuditLog({ store: place.write(), types })
     const first = await writer.record('api:x', { n: 1 })

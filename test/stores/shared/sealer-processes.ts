@@ -17,7 +17,7 @@ export interface ProcessesHarness {
   settle(leaseMs: number): Promise<void>
   /** The holder of the lease, `undefined` without one. */
   leaseHolder(): Promise<unknown>
-  /** True if a suspended process holds no lock that others wait for. */
+  /** True if a suspended process holds no lock that other processes wait for. */
   isWritable(): Promise<boolean>
   /** Number of segments that were ever begun. */
   segmentsBegun(): Promise<number>
@@ -44,7 +44,7 @@ export function useProcesses(harness: ProcessesHarness): ProcessesFixture {
   }
 }
 
-/** How several processes build the index of one log, in any store. */
+/** Tests of several processes that build the index of one log, in any store. */
 export function describeSealerProcesses(fixture: ProcessesFixture): void {
   const { start, truth, settle, leaseHolder, isWritable, segmentsBegun } = fixture
 
@@ -87,7 +87,8 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
     const end = await truth()
     expect([eventCount(end), end.unsealed]).toEqual([processes * each, 0])
     expect(end).toMatchObject({ missing: [], damage: [], hidden: 0 })
-    // Each segment once, and those that a process was building when it ended: two, if it sealed amid a merge.
+    // Each segment once, and the segments that a process was building when it ended. There are two such segments if
+    // it sealed during a merge.
     const sealed = (processes * each) / 8
     const needed = sealed + Math.floor(sealed / 4) + Math.floor(sealed / 16)
     expect(await segmentsBegun()).toBeLessThanOrEqual(needed + 2 * processes)
@@ -112,7 +113,7 @@ export function describeSealerProcesses(fixture: ProcessesFixture): void {
             SOON,
           )
           if (isOver) break
-          // Before it has stopped, it may still take a lock.
+          // Before it is suspended, the process may take another lock.
           await child.suspend()
           if ((await leaseHolder()) !== undefined && (await isWritable())) {
             await settle(200)

@@ -16,7 +16,7 @@ export const NEVER = { segmentSize: 1000, fanOut: 4 }
 export interface SealerHarness<Options> {
   open(options: Partial<Options>): { readonly store: EventStore; readonly sealer: Sealer }
   truth(): Promise<IndexTruth>
-  /** Renames the table of chunks, so that sealing fails, or undoes that. */
+  /** Renames the table of chunks, so that sealing fails, or renames it back. */
   hideChunks(isHidden: boolean): Promise<void>
   /** Left out if a process may be ended before it has released the lease. */
   isLeased?(): Promise<boolean>
@@ -60,7 +60,7 @@ export function useSealer<Options>(harness: SealerHarness<Options>): SealerFixtu
   }
 }
 
-/** What the sealer does in any store. */
+/** Tests of the sealer of any store. */
 export function describeSealer({
   open,
   record,
@@ -112,7 +112,7 @@ export function describeSealer({
     expect(eventCount(end)).toBe(120)
   })
 
-  it('after errors, which no call notices, it tries again, and warns once', async () => {
+  it('errors affect no call, cause one warning, and are followed by another attempt', async () => {
     const log = open({ maxPauseMs: 200 })
     await log.audit.list()
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})

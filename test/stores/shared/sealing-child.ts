@@ -4,11 +4,11 @@ import { createPostgresStore } from '../../../adapters/postgres/postgres-store.j
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 
 /*
- * A process that records `count` events, or until it is killed, and seals a few at a time:
- * `<place> <options>`, both JSON. Prints a line after the first event and after the last one.
+ * A process that records `count` events, or until it is killed, and seals a few at a time: `<place> <options>`, both
+ * JSON. Prints a line after the first event and after the last one.
  */
 
-/** Where the events are. */
+/** The place of the events. */
 export type Place =
   | { readonly filename: string }
   | { readonly connectionString: string; readonly schema: string }
@@ -16,9 +16,9 @@ export type Place =
 export interface ChildOptions {
   readonly count?: number
   readonly leaseMs?: number
-  /** Of an SQLite file. */
+  /** Compression of an SQLite file. */
   readonly compression?: 'none' | 'deflate'
-  /** How the process ends. */
+  /** The end of the process. */
   readonly end?: 'close' | 'exit' | 'stay'
 }
 

@@ -6,7 +6,7 @@ import { eventAt } from '../../support/imported-event.js'
 
 const SIZE = 3000
 
-/** One event a second. Only the oldest has the word `needle`. */
+/** One event per second. Only the oldest event has the word `needle`. */
 const past = Array.from({ length: SIZE }, (_, n) =>
   eventAt(parseTimestamp('2026-01-01')! + n * 1_000_000, {
     type: n % 2 === 0 ? 'api:a:b' : 'error:a:b',

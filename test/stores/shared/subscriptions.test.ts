@@ -21,7 +21,7 @@ const FILTER = 'filter[type_eq]=test:number'
 const numbersOf = (events: readonly AuditEvent[]): unknown[] =>
   events.map(({ attributes }) => attributes['n'])
 
-/** A kind whose channels have a path, and a token that is a secret. */
+/** A kind of channels with a path and a secret token. */
 const hookKind = (
   deliver: (path: string, events: readonly AuditEvent[]) => unknown,
 ): ChannelKind => ({
@@ -71,7 +71,7 @@ describe.each(eachStore)('on %s', (kind, createPlace) => {
   const { withStores } = usePlaces(kind, createPlace)
 
   it(
-    'delivers everything once and in order across two logs, and parks what is refused',
+    'delivers everything once and in order across two logs, and parks refused events',
     () =>
       withStores(async (open) => {
         const delivered: unknown[] = []
@@ -114,7 +114,7 @@ describe.each(eachStore)('on %s', (kind, createPlace) => {
     180_000,
   )
 
-  it('stores a cursor only under the lease of its epoch, and where nobody else has put it elsewhere', () =>
+  it('stores a cursor only under the lease of its epoch, and only if nothing else has moved it', () =>
     withStores(async (open) => {
       const store = open()
       const signal = AbortSignal.timeout(30_000)
@@ -142,7 +142,7 @@ describe.each(eachStore)('on %s', (kind, createPlace) => {
     }))
 
   it(
-    'gives each name to one of several logs that take it at once, and removes no channel that is used',
+    'with concurrent logs, gives each name only once, and removes no used channel',
     () =>
       withStores(async (open) => {
         const logs = Array.from({ length: 3 }, () =>
@@ -202,7 +202,8 @@ describe('on SQLite', () => {
         const results = await Promise.allSettled(more)
         expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
       }
-      // Other owners, and none, have as much room as before. Another user's subscription cannot become one of ann.
+      // The limit of other owners, and of subscriptions without an owner, is not affected. ann cannot take over a
+      // subscription of another user.
       const others = []
       for (const owner of ['bob', null])
         others.push(
@@ -219,7 +220,7 @@ describe('on SQLite', () => {
     }))
 
   it(
-    'cleaning spares what paused and failing subscriptions still have to deliver, and after `retain` records what they miss',
+    'cleaning spares events that paused and failing subscriptions still have to deliver, and records those that they miss after `retain`',
     () =>
       withStores(async (open) => {
         const clock = manualClock('2026-03-01T12:00:00Z')
@@ -292,7 +293,7 @@ describe('on SQLite', () => {
         await vi.waitUntil(async () => (await status()).state === 'live', { timeout: 60_000 })
         await channels.disable(channel.id, { reason: 'too much' })
         await vi.waitUntil(async () => (await status()).state === 'disabled', { timeout: 60_000 })
-        // The other process may not have seen it yet.
+        // The other process may not know the subscription yet.
         await vi.waitUntil(
           async () => {
             await manager.recordCustom('test:number', { n: 2 })

@@ -16,7 +16,7 @@ const allow = (): void => {}
 
 type UseTwo = (views: [Views, Views], audit: AuditLog) => Promise<void>
 
-/** Runs a function with the views of two logs on one store, as two processes have them. */
+/** Runs a function with the views of two logs on one store, which represent two processes. */
 const twoLogs =
   (kind: string, createPlace: CreatePlace) =>
   async (run: UseTwo): Promise<void> => {
@@ -102,7 +102,7 @@ describe.each(eachStore)('on %s', (kind, createPlace) => {
     })
   })
 
-  it('lists each view once, by name, whatever other states the store has', async () => {
+  it('lists each view once, by name, even if the store has other states', async () => {
     await withTwo(async ([one, other], audit) => {
       await audit.store.updateStates(
         ['viewer', 'view', 'subscription:x'],
@@ -131,7 +131,7 @@ it('on SQLite stores no more of one user than the limit, in all processes togeth
       code: 'INVALID_VIEW',
       message: 'a user has at most 100 views',
     })
-    // Another user has as much room as before, whatever the name.
+    // Other users, with any name, have as much room as before.
     for (const other of ['bob', '__proto__', 'ann '.repeat(1000)])
       await both[1].create(named('one'), other)
     const [first] = await both[1].list()

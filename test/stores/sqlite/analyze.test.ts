@@ -14,7 +14,7 @@ describe('analyze', () => {
     store = file.closing(sqliteStore({ database: host }))
   })
 
-  /** Inserts rows; the name of the table has its quotes. */
+  /** Inserts rows. The name of the table must be quoted. */
   const fill = (table: string, count: number): void => {
     const insert = host.prepare(`INSERT INTO ${table} (name) VALUES (?)`)
     host.transaction(() => {

@@ -65,7 +65,7 @@ describeCapture({
 })
 
 describe('captured changes', () => {
-  it('see a change of case, whatever the collation of the column', async () => {
+  it('notice a change of case, with any collation of the column', async () => {
     database.exec('CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)')
     capture({ tables: ['people'] })
     database.exec(`INSERT INTO people VALUES (1, 'Bob'); UPDATE people SET name = 'bob'`)
@@ -205,7 +205,7 @@ describe('captured changes', () => {
     })
   })
 
-  it('are without states if these fit, but not the changes too', async () => {
+  it('have no states if only the states fit, but not the changes too', async () => {
     capture()
     database.exec(`${insertOrder('A')}; UPDATE orders SET remark = printf('%.*c', 400000, 'a')`)
     database.exec(
@@ -233,7 +233,7 @@ describe('the order of captured changes', () => {
     ['a newer trigger', '', `CREATE TRIGGER one ${NOTE}`, insertA, ['create', 'update']],
     ['a temporary trigger', '', `CREATE TEMP TRIGGER one ${NOTE}`, insertA, ['create', 'update']],
     [
-      'two triggers, of which one runs within the other',
+      'two triggers, one of which runs within the other',
       `CREATE TRIGGER zero AFTER DELETE ON orders BEGIN DELETE FROM lines; END`,
       `CREATE TRIGGER one ${NOTE}; CREATE TRIGGER two ${AGAIN}`,
       `INSERT INTO orders (id, total) VALUES ('A', 1), ('B', 1)`,
@@ -323,7 +323,7 @@ describe('the order of captured changes', () => {
       `${insertA}; DELETE FROM orders`,
       ['create', 'update', 'destroy'],
     ],
-  ])('is that in which the row changed: %s', async (_, before, after, statement, actions) => {
+  ])('is the order in which the row changed: %s', async (_, before, after, statement, actions) => {
     database.exec(before)
     capture()
     database.exec(after)
@@ -335,14 +335,14 @@ describe('the order of captured changes', () => {
       for await (const entry of audit.history({ order_id, table: 'orders' })) rows.push(entry)
       const has = database.prepare('SELECT * FROM orders WHERE id = ? COLLATE BINARY').get(order_id)
       expect(rows.at(-1)?.state ?? undefined).toEqual(has)
-      // Each change begins where the one before has ended.
+      // Each change begins with the state after the one before.
       for (const [i, { event }] of rows.slice(1).entries())
         expect(event.attributes['before'] ?? null).toEqual(rows[i]!.state)
     }
   })
 })
 
-describe('what the guide says is not captured', () => {
+describe('changes that are not captured according to the guide', () => {
   it('is a row that REPLACE removes, unless triggers are recursive', async () => {
     capture()
     const replace = `INSERT OR REPLACE INTO orders (id, total) VALUES ('A', 1)`
@@ -359,7 +359,7 @@ describe('what the guide says is not captured', () => {
     expect(capture().installed).toEqual(['orders'])
   })
 
-  it('is a table that is created anew, until captureChanges runs', async () => {
+  it('include a table that is dropped and created again, until captureChanges runs', async () => {
     capture()
     database.exec(
       `DROP TABLE lines; DROP TABLE orders; CREATE TABLE orders (id TEXT PRIMARY KEY, total)`,
@@ -370,7 +370,7 @@ describe('what the guide says is not captured', () => {
     expect(each(await captured(), 'order_id')).toEqual(['B'])
   })
 
-  it('is a renamed table, after captureChanges on only the table that has taken its name', async () => {
+  it('is a renamed table, after captureChanges on the new table with its old name', async () => {
     capture({ tables: ['orders'] })
     database.exec(
       `ALTER TABLE orders RENAME TO sales; CREATE TABLE orders (id TEXT PRIMARY KEY, total)`,
@@ -421,7 +421,7 @@ describe('captureAs', () => {
 })
 
 describe('captureChanges', () => {
-  it('replaces the triggers of renamed columns, which work meanwhile', async () => {
+  it('replaces the triggers of renamed columns, which work until then', async () => {
     capture({ exclude: ['remark'] })
     database.exec(`ALTER TABLE orders ADD COLUMN paid; INSERT INTO orders VALUES ('A', 1, 'x', 1)`)
     expect(capture({ exclude: ['remark'] })).toMatchObject({ replaced: ['orders'] })
@@ -474,7 +474,7 @@ describe('captureChanges', () => {
     expect(capture().installed).toEqual(['orders', 'lines'])
   })
 
-  it('refuses a table that a temporary one of the handle hides', async () => {
+  it('refuses a table that a temporary table of the handle hides', async () => {
     capture()
     database.exec('CREATE TEMP TABLE Orders (id)')
     expect(() => capture({ exclude: ['remark'] })).toThrow('called orders too: drop it first')

@@ -5,8 +5,8 @@ import { AuditLog } from 'daybook'
 import { sqliteStore } from 'daybook/sqlite'
 
 /*
- * A host that records an event in each of its transactions until it is killed: `<file> <name>`. Each
- * line on stdout says how a transaction ended: `c` for committed, `r` for rolled back.
+ * A host that records an event in each of its transactions until it is killed: `<file> <name>`. Prints a line for
+ * each transaction: `c` for committed, `r` for rolled back.
  */
 const [filename = '', name = ''] = process.argv.slice(2)
 const host = new Database(filename)
@@ -22,6 +22,6 @@ for (let n = 0; ; n++) {
   host.exec(commits ? 'COMMIT' : 'ROLLBACK')
   fs.writeSync(1, commits ? 'c\n' : 'r\n')
   if (Math.random() < 0.1) await audit.recordCustom('plain', { name, n })
-  // SQLite has no queue for locks: without a pause the other process would never get the lock.
+  // SQLite has no queue for locks. Without a pause the other process would never get the lock.
   await delay(Math.random() * 4)
 }

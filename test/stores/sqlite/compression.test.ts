@@ -34,7 +34,7 @@ function compressed(
   return { store, audit: logOn(store), settle: () => sealer.settled() }
 }
 
-/** An attribute that links, so that the events have sources. */
+/** An attribute that is a link, so that the events have sources. */
 const changeId = (n: number): string => `0198c0de-0000-7000-8000-${String(n % 7).padStart(12, '0')}`
 
 async function record(audit: AuditLog<typeof TYPES>, count: number): Promise<readonly string[]> {
@@ -53,7 +53,7 @@ async function record(audit: AuditLog<typeof TYPES>, count: number): Promise<rea
 
 const base = tempDir()
 const baseFile = base.file('base.db')
-/** The ids of its 80 events, which are compressed. */
+/** The ids of the 80 compressed events. */
 let ids: readonly string[] = []
 beforeAll(async () => {
   const options = { filename: baseFile, compression: 'deflate' } as const
@@ -73,7 +73,7 @@ const rows = (condition: string): number =>
 
 const packed = (): number => rows('octet_length(attributes) = 0')
 
-/** The events that `record` has recorded: the log records damage that it finds. */
+/** The events of `record`, without reports of damage. */
 const recorded = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
   events.filter(({ type }) => type.startsWith('type-'))
 
@@ -107,7 +107,7 @@ it('sealed events are compressed, and every query finds the same as before', asy
     )
   for (const id of [ids[0]!, ids[75]!, ids[155]!])
     expect(await audit.get(id)).toEqual(await other.get(id))
-  // With less time it would be a sample.
+  // With less time the result would be a sample.
   const count = [{ filter: { text_cont: 'text 2' } }, { facets: ['type'], within: 10_000 }] as const
   expect({ ...(await audit.count(...count)), took_ms: 0 }).toEqual({
     ...(await other.count(...count)),
@@ -153,7 +153,7 @@ it('stores without the option, and read-only ones, read compressed events', asyn
   expect(packed()).toBe(80)
 })
 
-it('without the option, new events of a compressed file are stored as they are', async () => {
+it('without the option, new events of a compressed file are stored uncompressed', async () => {
   copyBase()
   const { store, sealer } = createSqliteStore({ filename: file.filename }, { tuning: TUNING })
   const later = logOn(store)
@@ -205,7 +205,7 @@ describe('removal', () => {
     expect((await audit.store.verify!()).damage).toEqual([])
   })
 
-  it('of older events leaves the others', async () => {
+  it('of older events leaves the other events', async () => {
     copyBase()
     const { audit } = compressed()
     const { events } = await audit.list('filter[sorts]=created_at&limit=1000')
@@ -217,7 +217,7 @@ describe('removal', () => {
     )
   })
 
-  it('while another store reads, no event is taken for damaged', async () => {
+  it('while another store reads, no event is reported as damaged', async () => {
     copyBase()
     const { audit } = compressed()
     const reader = logOn(sqliteStore({ filename: file.filename, readOnly: true }))
@@ -251,7 +251,7 @@ describe('dictionaries', () => {
     )
   }
 
-  it('a new one is made when the events have changed, and removed with its events', async () => {
+  it('a new dictionary is made when the events have changed, and removed with its events', async () => {
     const { audit, settle } = compressed()
     await record(audit, 80)
     await settle()
@@ -283,7 +283,7 @@ describe('dictionaries', () => {
       database.exec(`UPDATE ${table} SET data = zeroblob(octet_length(data))`),
     )
 
-  it('of two copies one may be damaged', async () => {
+  it('one of two copies may be damaged', async () => {
     copyBase()
     damageDictionary('daybook_dictionaries')
     const reader = logOn(sqliteStore({ filename: file.filename }))
@@ -293,7 +293,7 @@ describe('dictionaries', () => {
     ])
   })
 
-  it('events whose dictionary is lost are reported, and the others are read', async () => {
+  it('events with a lost dictionary are reported, and the others are read', async () => {
     copyBase()
     const { audit } = compressed()
     const readable = await record(audit, 3)
@@ -309,7 +309,7 @@ describe('dictionaries', () => {
     store.watchDamage!((one) => damage.push(one))
     expect((await reader.list('limit=1000')).events.map(({ id }) => id)).toEqual(readable)
     expect(damage).toHaveLength(80)
-    // The next events have a dictionary of their own.
+    // The next events have another dictionary.
     await record(reader, 13)
     await sealer.settled()
     // Whole segments of 8 events. How many events report the damage depends on how long the list took.
@@ -319,7 +319,7 @@ describe('dictionaries', () => {
   })
 })
 
-it('an event that comes late stays in its row, and is found', async () => {
+it('a late event stays in its row, and is found', async () => {
   const { audit, settle } = compressed()
   const live = await audit.recordLive('own:live', { n: -1 })
   await record(audit, 40)

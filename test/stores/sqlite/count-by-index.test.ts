@@ -72,15 +72,15 @@ async function uncovered(): Promise<readonly Slice[]> {
   return (await countByIndex(query, tally, (bounds) => openSealed(bounds, Infinity)))!.rest
 }
 
-/** Compares all counts with those of the memory store; returns how many chunks of the index were read. */
+/** Compares all counts with those of the memory store. Returns the number of chunks of the index that were read. */
 async function expectAgreement(queries?: typeof QUERIES): Promise<number> {
   const before = index.reads()
   await logs.expectAgreement(queries)
   return index.reads() - before
 }
 
-describe('counts by segments are those of the memory store', () => {
-  it('for segments of several levels, and events that are in none', async () => {
+describe('counts by segments equal those of the memory store', () => {
+  it('for segments of several levels, and events outside segments', async () => {
     expect(await expectAgreement(QUERIES)).toBeGreaterThan(20)
   })
 
@@ -94,7 +94,7 @@ describe('counts by segments are those of the memory store', () => {
     const [filter, options] = INDEXED[1]!
     const countInSlices = async (): Promise<EventCounts> => {
       let now = 0
-      // Each time slice takes one step, and every fourth finds other segments.
+      // Each time slice takes one step. Every fourth step finds other segments.
       using _now = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10))
       return await count(filter, options, { index: changing })
     }
@@ -103,7 +103,7 @@ describe('counts by segments are those of the memory store', () => {
     expect(untimed(counts)).toEqual(untimed(await memory.count(filter, options)))
   })
 
-  it('for the total, before the facets, however little time there is for these', async () => {
+  it('for the total, which is counted before the facets, even if the time ends during these', async () => {
     const options = { facets: ['n', 'kind', 'step', 'text'] }
     const whole = await memory.count('', options)
     let apart = 0
@@ -113,9 +113,9 @@ describe('counts by segments are those of the memory store', () => {
       const { total, levels, exact, facets } = await count('', { ...options, within })
       if (!exact.total) continue
       expect({ total, levels }).toEqual({ total: whole.total, levels: whole.levels })
-      if (Object.values(facets).some((facet) => !facet.exact)) apart++
+      if (Object.values(facets).some((facet) => !facet.exact)) incomplete++
     }
-    expect(apart).toBeGreaterThan(0)
+    expect(incomplete).toBeGreaterThan(0)
   })
 
   it.each([
@@ -140,7 +140,7 @@ describe('counts by segments are those of the memory store', () => {
 
   it('with open live events, and after they were closed', () => logs.expectLiveCounted())
 
-  it('after events were removed, which segments count as before', async () => {
+  it('after events were removed from segments', async () => {
     sealer.checkSoon()
     await sealer.settled()
     const before = await uncovered()
@@ -149,7 +149,7 @@ describe('counts by segments are those of the memory store', () => {
     expect(await uncovered()).toEqual(before)
   })
 
-  it('after events were removed, and others came in their place', async () => {
+  it('after events were removed, and others got their times', async () => {
     await removeInBoth(eventsAt(400, 420))
     await importInBoth(eventsAt(405, 410).map((event) => ({ ...event, type: 'own' })))
     await expectAgreement()

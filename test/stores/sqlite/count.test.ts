@@ -13,7 +13,7 @@ import { turnsDuring } from '../../support/turns.js'
 
 const SIZE = 8000
 
-/** One event per second; every fourth is an error. */
+/** One event per second. Every fourth event is an error. */
 const past = Array.from({ length: SIZE }, (_, n): AuditEvent => ({
   id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
   created_at: formatTimestamp(parseTimestamp('2026-01-01')! + n * 1_000_000),
@@ -63,7 +63,7 @@ describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) =
       expect(turns).toBeGreaterThan(2)
     })
 
-    it('when the time is over, the counts are lower bounds, from events of the whole time', async () => {
+    it('when the time is over, the counts are lower bounds, from events of the whole time range', async () => {
       const readings = driveTime()
       expect(await audit.count(filter, { within: 60_000, ...options })).toMatchObject({
         exact: { total: true },
@@ -85,7 +85,7 @@ describe.each(Object.entries(logs))('counting in the %s store', (_name, audit) =
   })
 })
 
-it('the SQLite store counts the total by columns first, and the attributes in the time that is left', async () => {
+it('the SQLite store first counts the total by columns, then the attributes in the remaining time', async () => {
   const options = { facets: ['level', 'n'], attributes: true }
   const readings = driveTime()
   const { exact } = await logs.SQLite.count('', { within: 60_000, ...options })

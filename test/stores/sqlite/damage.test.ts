@@ -90,7 +90,7 @@ const SEGMENTS: Readonly<Record<string, Harm>> = {
 const LOSE: Harm = (database) =>
   void database.exec(`DELETE FROM daybook_events WHERE attributes ->> 'number' = 20`)
 
-/** Lets columns hold what a flipped bit may make of them. */
+/** Removes the constraints of columns, because a flipped bit ignores them. */
 const withoutConstraints =
   (table: string, sql: string): Harm =>
   (database) => {

@@ -22,7 +22,7 @@ const file = useSqliteFile()
 const own = defaultDriver()
 const foreign: SqliteDriverName = own === 'node:sqlite' ? 'better-sqlite3' : 'node:sqlite'
 
-/** A handle with the marks of a driver, of which nothing can be read but its library. */
+/** A handle that looks like a handle of the driver. Only its library can be read. */
 const handleOf = (driver: SqliteDriverName, sourceId?: string): never => {
   const prepare = (): object => {
     if (sourceId === undefined) throw new Error('a foreign handle was used')
@@ -63,7 +63,7 @@ describe('a handle of another SQLite library', () => {
     expect(fs.existsSync(file.filename)).toBe(false)
   })
 
-  it('is refused if it is of another copy of the driver', async () => {
+  it('is refused if it belongs to another copy of the driver', async () => {
     const message = new RegExp(`another copy of ${own} .*npm ls ${own}`)
     const handle = handleOf(own, '2001-01-01 other')
     expect(() => sqliteStore({ database: handle })).toThrow(
@@ -72,7 +72,7 @@ describe('a handle of another SQLite library', () => {
     await expect(enlist(handle)).rejects.toMatchObject(refusal(message))
   })
 
-  it('of no driver is refused', () => {
+  it('of an unknown driver is refused', () => {
     const database = { name: file.filename } as never
     expect(() => sqliteStore({ database })).toThrow(
       expect.objectContaining(refusal(/^database: the SQLite store takes a /)),
@@ -157,7 +157,7 @@ describe('the option driver', () => {
     )
   })
 
-  it('is by default that of the handle', async () => {
+  it('is by default the driver of the handle', async () => {
     const database = new Database(file.filename)
     const store = sqliteStore({ database })
     const audit = new AuditLog({ store, types: {} })

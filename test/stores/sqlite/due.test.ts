@@ -13,7 +13,7 @@ afterEach(() => temp.remove())
 const EVENTS = 2500
 const NEVER = { segmentSize: 1e6, fanOut: 16 }
 
-it('a check reads some of the events only; the next one goes on after them', async () => {
+it('a check reads only some of the events, and the next check continues after them', async () => {
   const filename = temp.file('audit.db')
   const { store } = createSqliteStore({ filename }, { tuning: NEVER })
   const all = drafts(EVENTS).map((draft) => ({ ...draft, json: '{"text":"some text"}' }))

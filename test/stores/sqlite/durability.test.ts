@@ -12,17 +12,17 @@ import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { type HeldSync, holdSync } from '../../support/held-sync.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 
-/* The moments at which an event is stored and at which it is durable, on a disk that the test controls. */
+/* The times at which an event is stored and becomes durable, on a disk that the test controls. */
 
 const file = useSqliteFile()
 const disks: HeldSync[] = []
 
-// Before what waits for the syncs is closed.
+// Runs before stores that wait for the syncs are closed.
 afterEach(() => {
   for (const disk of disks.splice(0)) disk.release()
 })
 
-/** Stops the clock, however slow the machine is: behind a sync of more than 100 ms nothing is stored. */
+/** Stops the clock, because nothing is stored behind a sync of more than 100 ms. */
 function stopClock(): void {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
   onTestFinished(() => clock.mockRestore())
@@ -72,7 +72,7 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
     ({ code }: AuditLogError) => code,
   )
 
-/** Whether the promise is settled after some turns of the event loop. */
+/** True if the promise settles within some turns of the event loop. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   const settle = (): void => void (settled = true)
@@ -82,7 +82,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('before the disk has an event', () => {
-  it('it is visible, and the call has no result', async () => {
+  it('the event is visible, and the call has no result', async () => {
     const { audit, disk } = openLog()
     let heard = 0
     audit.on('recorded', () => heard++)
@@ -97,7 +97,7 @@ describe('before the disk has an event', () => {
     expect([heard, audit.stats().waiting, audit.stats().stored]).toEqual([1, 0, 1])
   })
 
-  it('the next batch is stored, and no third one; one sync confirms what was stored before it', async () => {
+  it('the next batch is stored, but no third one; a sync confirms the events that were stored before it', async () => {
     stopClock()
     const { audit, store, disk } = openLog()
     await audit.recordCustom('test:first')
@@ -119,7 +119,7 @@ describe('before the disk has an event', () => {
     disk.release()
     await Promise.all(calls)
     expect(settled).toEqual(['test:a', 'test:b', 'test:c'])
-    // One for the second batch and what was stored until it began.
+    // One sync is for the second batch and the events that were stored before it began.
     expect(disk.count() - before).toBeLessThanOrEqual(2)
     expect(await typesIn(store)).toEqual(['test:first', 'test:a', 'test:b', 'test:c'])
   })
@@ -139,7 +139,7 @@ describe('before the disk has an event', () => {
     const other = reader.store.list(query, { durable: true })
     expect(await isSettled(own)).toBe(false)
     expect(await isSettled(other)).toBe(false)
-    // A sync of any process confirms what all have written.
+    // A sync by any process confirms the writes of all processes.
     reader.disk.release()
     expect((await other).events).toHaveLength(2)
     expect((await readOnly.list(query, { durable: true })).events).toHaveLength(2)
@@ -202,7 +202,7 @@ describe('while a sync does not end', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 1, rejected: 1, waiting: 0 })
   })
 
-  it('a call behind it is not stored once the sync takes long, and says why', async () => {
+  it('a later call is not stored once the sync takes long, and its error contains the reason', async () => {
     const { audit, store, disk, endDeadlines } = openLog()
     disk.hold()
     const first = codeOf(audit.recordCustom('test:held'))
@@ -262,7 +262,7 @@ describe('while a sync does not end', () => {
     expect(audit.stats()).toMatchObject({ calls: 4, journalled: 3, stored: 1 })
   })
 
-  it('an append without a recorder has an unknown outcome at its deadline, and is found again', async () => {
+  it('an append without a recorder has an unknown outcome at its deadline, and a retry finds its event', async () => {
     const { store, disk } = openStore()
     const endDeadlines = driveDeadlines()
     const one = draft('test:one')
@@ -289,7 +289,7 @@ describe('while a sync does not end', () => {
 })
 
 describe('after a sync has failed', () => {
-  it('what it should have confirmed is unknown, and nothing is confirmed before a checkpoint', async () => {
+  it('the outcome of the events that it should have confirmed is unknown, and nothing is confirmed before a checkpoint', async () => {
     const { audit, store, disk } = openLog()
     await audit.recordCustom('test:before')
     disk.fail()
@@ -374,7 +374,7 @@ it('at most two syncs run at once, over all logs of a process', async () => {
   expect(logs.map(({ disk }) => disk.count())).toEqual([1, 1, 1])
 })
 
-it('the thread checkpoints the WAL and begins it anew, while the log is written', async () => {
+it('the thread checkpoints the WAL and restarts it, while the log is written', async () => {
   const { store } = openStore()
   const fd = fs.openSync(`${file.filename}-wal`, 'r')
   const append = (): Promise<unknown> =>
@@ -391,12 +391,12 @@ it('the thread checkpoints the WAL and begins it anew, while the log is written'
   }
 })
 
-it('the option writer is refused as any other that is misspelt', () => {
+it('the option writer is refused like any misspelt option', () => {
   const options = { filename: file.filename, writer: 'thread' }
   expect(() => sqliteStore(options)).toThrow(/sqliteStore.*writer/)
 })
 
-it('a thread loads its driver before a process ends that exits meanwhile', async () => {
+it('a process that exits while a thread loads its driver ends after the loading', async () => {
   const files = [file.beside('begun'), file.beside('loaded')]
   const child = runScript('test/stores/sqlite/loading-child.ts', files)
   expect(await child.ended).toBe(0)

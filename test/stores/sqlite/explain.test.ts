@@ -61,7 +61,7 @@ it('if few of the first rows match, the database excludes some of the next', asy
 it.each([
   ['a common value', 'filter[type_eq]=own', 10],
   ['a value of few events', `filter[n_in][]=3&filter[n_in][]=${SIZE - 1}`, 2],
-])('%s takes the same steps whatever was asked before', async (_, query, rows) => {
+])('%s takes the same steps, independent of earlier queries', async (_, query, rows) => {
   const steps = [{ method: 'index', rows, checked: rows, matched: rows }]
   const other = `filter[n_gteq]=${SIZE - 1}&filter[sorts]=n`
   const before = audit
@@ -98,7 +98,7 @@ it('a query for a time range reads no more rows than its page needs', async () =
 it.each([
   ['its first events', 9_000, 64],
   ['a mebibyte of attributes', 40_000, 27],
-])('a probe whose time slices end early ends after %s', async (_, size, rows) => {
+])('a probe with short time slices ends after %s', async (_, size, rows) => {
   const filename = temp.file(`large-${size}.db`)
   const log = new AuditLog({ store: sqliteStore({ filename, queryTimeoutMs: 1e9 }), types: {} })
   try {

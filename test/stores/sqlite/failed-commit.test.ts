@@ -8,7 +8,7 @@ import { draft } from '../../../src/testing/conformance/helpers.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 
 /*
- * Commits whose sync fails. The test puts the file into the state in which SQLite leaves it then; `npm run attack --
+ * Commits whose sync fails. The test creates the file in the state in which SQLite leaves it. `npm run attack --
  * fsync` lets real syncs fail.
  */
 
@@ -50,10 +50,11 @@ function atNextCommit(commit: (real: () => void) => void): void {
   })
 }
 
-// The header of the WAL index says how many frames count: https://www.sqlite.org/walformat.html#the_wal_index_header
+// The header of the WAL index contains the number of valid frames:
+// https://www.sqlite.org/walformat.html#the_wal_index_header
 const HEADER_BYTES = 136
 
-// Another process copies: closing a descriptor in this one would drop SQLite's locks.
+// Another process copies the file, because closing a descriptor in this process would drop SQLite's locks.
 const copyHeader = (from: string, to: string): void =>
   void execFileSync(
     'dd',
@@ -63,7 +64,7 @@ const copyHeader = (from: string, to: string): void =>
     },
   )
 
-/** The next commit leaves its frames in the WAL, where they do not count, and fails. */
+/** The next commit fails. It leaves its frames in the WAL, where they are not valid. */
 function failNextSync(): void {
   atNextCommit((commit) => {
     copyHeader(`${file.filename}-shm`, file.beside('header'))
@@ -87,15 +88,15 @@ function failCheckpoints(): () => void {
   return () => spy.mockRestore()
 }
 
-/** The types of the events that a process finds if this one were dead. */
+/** The types of the events that a new process would find after the death of this process. */
 async function typesAfterDeath(): Promise<string[]> {
   fs.mkdirSync(file.beside('copy'))
   execFileSync('cp', [file.filename, `${file.filename}-wal`, file.beside('copy')])
   return typesIn(openLog(file.beside('copy/audit.db')))
 }
 
-describe('a commit whose sync fails', () => {
-  it('may come back after the death of the process while it is not settled', async () => {
+describe('a commit with a failed sync', () => {
+  it('may come back after the process has died before it is settled', async () => {
     const audit = openLog()
     await audit.recordCustom('before')
     failNextSync()
@@ -137,7 +138,7 @@ describe('a commit whose sync fails', () => {
     host.close()
   })
 
-  it('while the disk fails, no event is acknowledged; then they are again', async () => {
+  it('events are acknowledged only after the disk works again', async () => {
     const audit = openLog()
     await audit.recordCustom('before')
     failNextSync()
@@ -150,7 +151,7 @@ describe('a commit whose sync fails', () => {
   })
 })
 
-describe('a commit of the journal whose sync fails', () => {
+describe('a commit of the journal with a failed sync', () => {
   const entry = { draft: draft({}), recordedAt: 1, since: undefined }
   const openJournal = () => file.closing(sqliteJournal({ filename: file.filename }))
   /** Runs `fail` in place of the next COMMIT. */
@@ -171,14 +172,14 @@ describe('a commit of the journal whose sync fails', () => {
     const journal = openJournal()
     atNextExec((database) => database.exec('ROLLBACK'))
     expect(() => journal.add([entry])).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }))
-    // The frames of the refused commit would stand behind those of this one.
+    // Otherwise the frames of the refused commit would follow the frames of this one.
     expect(fs.statSync(`${file.filename}-wal`).size).toBeLessThan(10_000)
     expect(journal.length).toBe(0)
     journal.add([entry])
     expect(journal.first(9)).toHaveLength(1)
   })
 
-  it('is accepted if it is kept nevertheless', () => {
+  it('is accepted if the file has kept it', () => {
     const journal = openJournal()
     atNextExec((database) => database.exec('COMMIT'))
     journal.add([entry])

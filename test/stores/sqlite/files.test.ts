@@ -50,7 +50,7 @@ describe('the permissions of files', () => {
     expect(new Set(Object.values(modes()))).toEqual(new Set(['600']))
   })
 
-  it('mode sets them whatever the umask is', async () => {
+  it('mode sets them, with any umask', async () => {
     await openLog({ mode: 0o666 }).recordCustom('x')
     file.closing(sqliteJournal({ filename: file.beside('journal.db'), mode: 0o666 }))
     expect(new Set(Object.values(modes()))).toEqual(new Set(['666']))
@@ -103,10 +103,12 @@ describe('a host that keeps a transaction open', () => {
   })
 })
 
-describe('a file that is not in its place', () => {
+describe('a file that was moved', () => {
   const FAILED = { code: 'STORE_FAILED', message: expect.stringContaining('put the file back') }
   const names = ['', '-wal', '-shm']
-  /** In a series of commits, the file is only checked every 5 ms before one, but after each. */
+  /**
+   * In a series of commits, the place of the file is checked after each commit, but only every 5 ms before a commit.
+   */
   const untilChecked = (): Promise<void> => delay(10)
   const move = (to: string): void => {
     for (const name of names) fs.renameSync(file.filename + name, file.beside(to) + name)
@@ -153,7 +155,7 @@ describe('a file that is not in its place', () => {
     expect(await typesIn(openLog())).toEqual(['before', 'after'])
   })
 
-  it('another file in its place is noticed, and left as it is', async () => {
+  it('another file in its place is noticed, and not changed', async () => {
     const audit = openLog()
     await audit.recordCustom('old')
     move('moved.db')
@@ -164,7 +166,7 @@ describe('a file that is not in its place', () => {
     expect(await typesIn(other)).toEqual(['new'])
   })
 
-  it('is noticed at the first commit after the move, whenever that is', async () => {
+  it('is noticed at the first commit after the move', async () => {
     const audit = openLog()
     for (let round = 0; round < 8; round++) {
       await audit.recordCustom('x')

@@ -21,7 +21,7 @@ function openStore() {
   return { store, connection }
 }
 
-it('requests that a full disk kept out of the log are reported in it and by a process warning', async () => {
+it('requests that are missing in the log because of a full disk are reported in it and by a process warning', async () => {
   const warnings = takeWarnings()
   const { store, connection } = openStore()
   const app = await startRecorded([parser, done], { store })
@@ -37,7 +37,7 @@ it('requests that a full disk kept out of the log are reported in it and by a pr
   expect(warnings).toEqual([expect.stringMatching(/is lost: .*database or disk is full/)])
   connection.pragma(`max_page_count = ${limit!.max_page_count}`)
   await post()
-  // A gap event may be so small that the full file still takes it, so there may be several.
+  // There may be several gap events, because a small one can still fit into the full file.
   await expect
     .poll(async () => [...reportedLosses(await app.events()).gaps])
     .toEqual([[`${lost} store_failed`, REQUESTS]])

@@ -71,7 +71,7 @@ const harness: IndexHarness = {
   lateTimes: async () => numbers('SELECT created_at FROM daybook_late'),
   removedTimes: async () => numbers('SELECT created_at FROM daybook_removed'),
 }
-/** For each place below `size`, the nearest ordinal at or after it, and at or before it; -1 for none. */
+/** For each place below `size`, the nearest ordinal from there on, and the nearest one up to there; -1 for none. */
 function nearest(
   ordinals: readonly number[],
   size: number,
@@ -195,7 +195,7 @@ describe('a file', () => {
     expect(unsealed()).toBe(sqliteTruth(file.filename).unsealed)
   })
 
-  it('merging makes new lists of grams, and a search finds the same with and without them', async () => {
+  it('merging makes new lists of grams, and a search has the same results with and without them', async () => {
     const words = ['Kelvin', 'NEEDLE', 'ΣΊΣΥΦΟΣ', 'say "no"', 'one\ntwo', '😀 up', 'k'.repeat(600)]
     await index.record(
       Array.from({ length: 72 }, (_, i) => ({
@@ -206,7 +206,7 @@ describe('a file', () => {
     const cases = [
       ...['needle', 'KELVIN', 'σίσυφος', '"NO"', 'E\nT', '😀', 'kkk', 'xyz', 'ne', '8 ', ' '],
     ]
-    // Queries use the index at once, and the store builds none.
+    // Queries use the index at once, and the store does not build one.
     const { store } = createSqliteStore(
       { filename: file.filename },
       { tuning: { segmentSize: 1e9, fanOut: 9 } },

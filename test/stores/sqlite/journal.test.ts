@@ -115,7 +115,7 @@ describe('sqliteJournal', () => {
     expect(() => journal.add([entry(3, { json: '{}' }), entry(4)])).toThrow(full)
     expect(numbers(journal)).toEqual([1, 2])
     journal.remove(1)
-    // The limit counts bytes: 13 are left, and this draft has 12 characters but 16 bytes.
+    // The limit is in bytes: 13 are left, and this draft has 12 characters but 16 bytes.
     expect(() => journal.add([entry(5, { json: '{"n":"éééé"}' })])).toThrow(full)
     journal.add([entry(6)])
     journal.close()

@@ -1,13 +1,13 @@
 import { sqliteJournal } from 'daybook/sqlite'
 
 /*
- * Adds drafts to a journal until it is killed: `<file>`. Each line on stdout is the number of an added
- * draft, or `-<count>` for removed ones.
+ * Adds drafts to a journal until it is killed: `<file>`. Each line on stdout is the number of an added draft, or
+ * `-<count>` for removed drafts.
  */
 const [filename = ''] = process.argv.slice(2)
 const journal = sqliteJournal({ filename })
 
-/** Resolves once the pipe has the line: a full pipe would leave it in the memory of this process. */
+/** Resolves once the pipe has the line. With a full pipe, the line would stay in the memory of this process. */
 const print = (line: string): Promise<unknown> =>
   new Promise((resolve) => process.stdout.write(`${line}\n`, resolve))
 

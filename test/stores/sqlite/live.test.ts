@@ -23,7 +23,7 @@ const openStore = (): EventStore => file.closing(sqliteStore({ filename: file.fi
 const openDraft = (attributes: JsonObject = {}): EventDraft => draft(attributes, { live: true })
 
 describe('an open event whose process has died', () => {
-  // The store uses timers and `performance.now`; the test advances both.
+  // The store uses timers and `performance.now`. The test advances both.
   const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(1000 * seconds)
   const FAKED = { toFake: ['setTimeout', 'clearTimeout', 'performance'] as const }
   const useFakeTimers = (): unknown => vi.useFakeTimers({ toFake: [...FAKED.toFake] })
@@ -47,7 +47,7 @@ describe('an open event whose process has died', () => {
       stage: 2,
       unfinished: true,
     })
-    // Once the disk has it, which takes real time.
+    // Waits until the disk has the event, which takes real time.
     while (hints === 0) await nextTurn()
     expect(await store.changeLive(id, { revision: 2 })).toBe(false)
     const database = new Database(file.filename)

@@ -31,7 +31,7 @@ afterAll(async () => {
   temp.remove()
 })
 
-/** Runs a query, and returns what it found and by which methods. */
+/** Runs a query. Returns the found events, and the methods that were used. */
 async function ask(index: LogIndex, query: string, firstProbe = 0): Promise<Answer> {
   const trace = createTrace({ detailed: false })
   const indexed = { tables, index, firstProbe }

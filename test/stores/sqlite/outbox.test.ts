@@ -39,7 +39,7 @@ async function all(audit: AuditLog, filter = ''): Promise<AuditEvent[]> {
 const numbers = (events: readonly AuditEvent[]): unknown[] =>
   events.map((event) => event.attributes['n'])
 
-/** Records the event in a transaction of its own. */
+/** Records the event in a new transaction. */
 async function commitOne(
   audit: AuditLog,
   type: string,
@@ -131,7 +131,7 @@ describe('events of host transactions', () => {
     const committed = host.prepare('SELECT n FROM orders ORDER BY n').pluck().all()
     expect(committed.length).toBeGreaterThan(30)
     expect(committed.length).toBeLessThan(200 - 200 / 7)
-    // The poller got each event, in order.
+    // The polls returned each event, in order.
     expect(numbers(seen.filter(({ type }) => type === 'order'))).toEqual(committed)
     expect(seen).toEqual(await all(audit))
   })
@@ -162,7 +162,7 @@ describe('events of host transactions', () => {
     expect(found.toSorted()).toEqual(kept.toSorted())
     expect(rolledBack).toBeGreaterThanOrEqual(processes)
     expect(committed).toBeGreaterThanOrEqual(processes)
-    // The kill may come between a commit and its line.
+    // The child may be killed after a commit and before it writes the line.
     expect(kept.length).toBeGreaterThanOrEqual(committed)
     const times = (await all(audit)).map((event) => event.created_at)
     expect(times).toEqual([...new Set(times)].toSorted())
@@ -172,7 +172,7 @@ describe('events of host transactions', () => {
     }
   })
 
-  it('are all stored before a later append, even if they are many', async () => {
+  it('are all stored before a later append, even if there are many', async () => {
     const audit = openLog()
     host.transaction(() => {
       for (let n = 0; n < 1200; n++) void audit.recordCustom('order', { n }, { transaction: host })
@@ -194,7 +194,7 @@ describe('events of host transactions', () => {
     await expect.poll(() => hints).toBeGreaterThanOrEqual(2)
   })
 
-  it('are moved by another store after the one that recorded them is closed', async () => {
+  it('are moved by another store after the store that recorded them is closed', async () => {
     const first = openLog()
     const other = openLog()
     host.exec('BEGIN')
@@ -205,7 +205,7 @@ describe('events of host transactions', () => {
     expect(numbers(await all(other))).toEqual([1, 2])
   })
 
-  it('are moved by close unless it would have to wait', async () => {
+  it('are moved by close unless close would have to wait', async () => {
     const audit = openLog()
     await commitOne(audit, 'order', { n: 1 })
     await audit.close()
@@ -226,7 +226,7 @@ describe('events of host transactions', () => {
     const clock = manualClock('2026-03-01T12:00:00Z')
     const audit = openLog({ clock })
     const own = '2020-01-01T00:00:00.000000Z'
-    const given = [
+    const inputs = [
       { n: 1 },
       {},
       { occurred_at: own },
@@ -234,11 +234,11 @@ describe('events of host transactions', () => {
       { deep: [{ a: '"' }] },
     ]
     host.exec('BEGIN')
-    for (const data of given) await audit.recordCustom('late', data, { transaction: host })
+    for (const data of inputs) await audit.recordCustom('late', data, { transaction: host })
     clock.advance(1_000_001)
     await audit.recordCustom('recent', { n: 2 }, { transaction: host })
     host.exec('COMMIT')
-    // Three microseconds early: six events and this one end at the clock's time.
+    // The store gives these seven events consecutive times, of which the last is the time of the clock.
     clock.advance(7)
     await audit.recordCustom('next')
     const events = await all(audit)
@@ -260,7 +260,7 @@ describe('events of host transactions', () => {
     const audit = openLog({ clock })
     await commitOne(audit, 'a')
     clock.advance(1_000_001)
-    // One microsecond before the clock's time, as there are two of them.
+    // The two events get consecutive times, of which the second is the time of the clock.
     await audit.recordCustom('next')
     await commitOne(audit, 'b')
     clock.advance(-3_600_000_000)
@@ -314,7 +314,7 @@ describe('an open transaction of the host', () => {
     expect(numbers(await all(audit))).toEqual([1])
   })
 
-  it('that is locked out itself makes the call reject', async () => {
+  it('that cannot get the write lock makes the call reject', async () => {
     const audit = openLog()
     host.pragma('busy_timeout = 0')
     const other = openHost(file.filename)
@@ -418,7 +418,7 @@ describe('the handle', () => {
   })
 })
 
-it('a log that is left open does not keep its process alive', async () => {
+it('an open log does not keep its process alive', async () => {
   const child = runScript('test/stores/sqlite/idle-child.ts', [file.filename])
   expect(await child.ended).toBe(0)
   expect(child.stdout()).toBe('recorded\n')

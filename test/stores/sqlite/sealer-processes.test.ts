@@ -9,7 +9,7 @@ import { describeSealerProcesses, useProcesses } from '../shared/sealer-processe
 
 const file = useSqliteFile()
 
-/** Leaves the file as a process has left it that was killed. */
+/** Leaves the file in the state in which a killed process has left it. */
 function read(sql: string): unknown {
   const database = new Database(file.filename, { readonly: true })
   try {

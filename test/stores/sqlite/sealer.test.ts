@@ -83,7 +83,7 @@ describe('the sealer of a file', () => {
     const log = open({ idleMs: 50 })
     await record(log, 8)
     await log.sealer.settled()
-    // The store has the second one for its syncs.
+    // The second log is that of the store's syncs.
     await vi.waitFor(() => expect(logs()).toBe(2), SOON)
     await record(log, 8)
     await log.sealer.settled()

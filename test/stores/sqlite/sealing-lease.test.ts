@@ -38,7 +38,7 @@ describe('the lease for building the index', () => {
     expect(take('b', NOW + 2 * PERIOD - 1)).toBe(true)
   })
 
-  it('is free once its holder has released it; others cannot release it', () => {
+  it('is free once its holder has released it, and only the holder can release it', () => {
     take('a', NOW)
     release('b', NOW)
     expect(take('b', NOW)).toBe(false)

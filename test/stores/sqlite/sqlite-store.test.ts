@@ -129,7 +129,7 @@ describe('sqliteStore', () => {
     expect(inspect('SELECT version FROM daybook_schema')).toEqual([{ version: 99 }])
   })
 
-  it('the log shares the file of an open handle, and the settings of the handle stay', async () => {
+  it('the log uses the file of an open handle, and the settings of the handle stay', async () => {
     const host = new Database(file.filename)
     host.exec(
       "CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO projects VALUES (1, 'acme')",
@@ -162,7 +162,7 @@ describe('sqliteStore', () => {
     expect((await recorded)?.type).toBe('patient')
   })
 
-  it('a call that is locked out until its deadline rejects, and its event is never stored', async () => {
+  it('a call that gets no lock before its deadline rejects, and its event is never stored', async () => {
     const passDeadlines = driveDeadlines()
     const audit = auditLog({ deadlineMs: DEADLINE_MS })
     const other = locked()

@@ -47,7 +47,7 @@ describe('watch', () => {
     expect(hints).toBe(atStop)
   })
 
-  it('hints that stop, throw or were added twice do not affect others', async () => {
+  it('a hint function that is removed, throws or was added twice does not affect others', async () => {
     const audit = openLog()
     const called: string[] = []
     const first = (): void => void called.push('first')
@@ -113,7 +113,7 @@ describe('watch', () => {
   })
 })
 
-/** The ids that a poller gets who asks for the oldest new events, as the documentation recommends. */
+/** Polls for the oldest new events, as the documentation recommends. Returns the ids. */
 async function poll(audit: AuditLog, first: string, isOver: () => boolean): Promise<string[]> {
   const seen: string[] = []
   for (let after = first; ;) {
@@ -129,7 +129,7 @@ async function poll(audit: AuditLog, first: string, isOver: () => boolean): Prom
 }
 
 describe('tail', () => {
-  it('yields each event of four processes once, in order, and a poller gets each once', async () => {
+  it('yields each event of four processes once and in order, and a poller gets each event once', async () => {
     const audit = openLog()
     const start = await audit.recordCustom('start')
     const tail = audit.tail('filter[type_not_eq]=other', { after: start!.created_at })

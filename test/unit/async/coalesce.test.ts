@@ -38,7 +38,7 @@ it('starts another run for a call that comes during a run', async () => {
   expect(await Promise.all([slow, next])).toEqual(['slow', 'next'])
 })
 
-it('rejects all calls that share a failed run, and no later ones', async () => {
+it('rejects all calls that share a failed run, but no later calls', async () => {
   const shared = coalescePerTurn<string>()
   const fail = (): Promise<string> => Promise.reject(new Error('no'))
   const asked = [shared('a', signal, fail), shared('a', signal, fail)]
@@ -69,7 +69,7 @@ it('aborts the run once the signals of all its calls have aborted', async () => 
   expect(await Promise.all(shares)).toEqual(['stopped', 'stopped', 'stopped'])
 })
 
-it('runs again for a call in the turn in which all others have left', async () => {
+it('runs again for a call in the turn in which all other calls were aborted', async () => {
   const shared = coalescePerTurn<boolean>()
   const run = (stop: AbortSignal): Promise<boolean> => Promise.resolve(stop.aborted)
   const left = shared('a', AbortSignal.abort(), run)

@@ -18,7 +18,7 @@ beforeEach(
 )
 afterEach(() => void vi.useRealTimers())
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function controlled<Result>() {
   const ends: ((result: Result) => void)[] = []
   return {
@@ -31,7 +31,7 @@ function controlled<Result>() {
 }
 
 describe('a loop at intervals', () => {
-  it('starts no run while one is under way, and goes on after a failure', async () => {
+  it('starts no run while one is under way, and continues after a failure', async () => {
     const { run, end } = controlled<Promise<void> | undefined>()
     const loop = createIntervalLoop(run, 100)
     loop.start()
@@ -79,7 +79,7 @@ describe('a loop with pauses', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('runs once more if it is asked for a run during one', async () => {
+  it('runs once more if a run is requested during another', async () => {
     const { run, end } = controlled<number>()
     const loop = createPausingLoop(run, { firstMs: 100 })
     loop.now()
@@ -97,7 +97,7 @@ describe('a loop with pauses', () => {
   })
 })
 
-it('pauses double up to the longest, and random ones take at least half of that', () => {
+it('pauses double up to the longest, and random pauses take at least half of this', () => {
   const backoff = { firstMs: 100, maxMs: 1000 }
   expect([0, 1, 2, 3, 4, 5000].map((failures) => backoffMs(failures, backoff))).toEqual([
     100, 200, 400, 800, 1000, 1000,
@@ -111,7 +111,7 @@ it('pauses double up to the longest, and random ones take at least half of that'
   }
 })
 
-it('works in order follow each other, also after one that fails', async () => {
+it('runs work in order, also after failed work', async () => {
   const inOrder = createSerial()
   const { run, end } = controlled<Promise<number>>()
   const works = [inOrder(run), inOrder(run)]

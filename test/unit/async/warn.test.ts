@@ -3,7 +3,7 @@ import { warn, warnThrown } from '../../../src/async/warn.js'
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** The warnings that a process emits which refuses some. */
+/** The warnings of a process that refuses some warnings. */
 function emitted(isRefused: (warning: unknown) => boolean): unknown[] {
   const warnings: unknown[] = []
   vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
@@ -13,14 +13,14 @@ function emitted(isRefused: (warning: unknown) => boolean): unknown[] {
   return warnings
 }
 
-it('a process that refuses texts gets an error with a name of its own', () => {
+it('a process that refuses texts gets an error with an own property `name`', () => {
   const warnings = emitted((warning) => typeof warning === 'string')
   warn('the journal is full')
   expect(warnings).toMatchObject([{ name: 'Warning', message: 'the journal is full' }])
   expect(Object.hasOwn(warnings[0] as object, 'name')).toBe(true)
 })
 
-it('a process that refuses errors gets texts, and one that refuses both gets nothing', () => {
+it('a process that refuses errors gets texts, and a process that refuses both gets nothing', () => {
   const warnings = emitted((warning) => typeof warning !== 'string')
   warnThrown(new Error('from a listener'))
   expect(warnings).toEqual([expect.stringContaining('from a listener')])

@@ -46,7 +46,7 @@ it('takes ratios within rounds, and says how far a goal was missed', () => {
   ])
 })
 
-it('divides times the other way round where it says how many times as fast Daybook is', () => {
+it('inverts ratios of times, so that they express the speed of Daybook', () => {
   expect(linesOf(TIMES).at(-2)).toBe(
     '| a list | 2.0 ms, p99 3 ms | 8.0 ms | 4.0× | **at most 1.0 ms: 2.0× the limit**; **exact: estimated** |',
   )

@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const world of opened.splice(0)) await world.close()
 })
 
-/** One numbered event a day; the last one is from now. */
+/** Imports one numbered event per day. The last event is recorded now. */
 async function fill({ audit }: World, time: ManualClock, days = 10): Promise<void> {
   for (let day = 1; day <= days; day++) {
     time.advance(DAY)
@@ -147,7 +147,7 @@ describe('a run', () => {
     ])
   })
 
-  it('keeps events recorded meanwhile, and those that they push beyond maxRows', async () => {
+  it('keeps events that are recorded during the run, and events that are beyond maxRows because of them', async () => {
     const world: World = await openFilled(10, {
       rules: [
         {
@@ -352,7 +352,7 @@ describe('a run', () => {
     warned.mockRestore()
   })
 
-  it('ends between two pages when it is aborted, and records what it has removed', async () => {
+  it('ends between two pages when it is aborted, and records the number of removed events', async () => {
     const time = clock()
     const abort = new AbortController()
     const world = open(memoryStore({ clock: time }), {
@@ -423,7 +423,7 @@ describe('a run', () => {
 })
 
 describe('a preview', () => {
-  it('returns what a run would remove, and removes nothing', async () => {
+  it('returns the due events, and removes nothing', async () => {
     const world = await openFilled(10, {
       rules: [
         { name: 'all', target: 'events', maxAge: { days: 4 } },
@@ -569,7 +569,7 @@ describe('the clock of rules by age', () => {
     expect(await audit.cleaning.run()).toMatchObject([{ removed_count: 1 }])
   })
 
-  it('is judged at a start only if it has no monotonic one', async () => {
+  it('is judged at a start only without a monotonic clock', async () => {
     const temp = tempDir()
     let now = Date.parse('2026-06-01T00:00:00Z') * 1000
     const openLog = (): AuditLog => {

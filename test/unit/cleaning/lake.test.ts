@@ -135,7 +135,7 @@ describe.each(FORMATS)('an archive by month in the format %s', (format) => {
     const [october] = filesIn(format === 'parquet' ? 'parquet' : 'gz')
     const lines = fs.readFileSync(temp.file('lake/manifest.ndjson'), 'utf8').split('\n')
     expect(lines[0]).toContain(october)
-    // As a loss of power leaves it: the line of a file is missing, and another line ends early.
+    // The state after a loss of power: the line of a file is missing, and another line is incomplete.
     fs.writeFileSync(temp.file('lake/manifest.ndjson'), `${lines[1]}\n${lines[0]!.slice(0, 50)}`)
     expect((await verifyArchive(temp.file('lake'))).faults).toEqual([
       { file: october, fault: 'unlisted' },
@@ -183,7 +183,7 @@ describe.each(FORMATS)('an archive by month in the format %s', (format) => {
 })
 
 describe('verifyArchive', () => {
-  it('finds files that are gone or were changed', async () => {
+  it('finds files that are missing or were changed', async () => {
     const world = await recordedWorld({ maxRows: 30 })
     await world.cleaning.run()
     const [first, second, ...others] = filesIn('gz')

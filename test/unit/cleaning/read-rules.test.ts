@@ -38,7 +38,7 @@ const invalid: [string, object, RegExp][] = [
   ['a blank filter', { ...aged, filter: '' }, /filter has no condition/],
   ['a filter that is undefined', { ...aged, filter: undefined }, /is undefined/],
   [
-    'a filter of which a part would be left out',
+    'a filter with a part that would be left out',
     { ...aged, filter: { filter: { type_eq: 'a', tenant_eq: undefined } } },
     /rule events: filter: filter\[tenant_eq\]: sets no condition/,
   ],

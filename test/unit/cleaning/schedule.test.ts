@@ -26,7 +26,7 @@ const cases = [
 ] as const
 
 describe('a duration', () => {
-  // Their summer times start and end on different days, and one of them is half an hour.
+  // The zones change to summer time on different days, one of them by half an hour.
   it.each([
     ['UTC', 0],
     ['Europe/Berlin', -120],

@@ -17,7 +17,7 @@ type ManualClock = ReturnType<typeof manualClock>
 
 let time: ManualClock
 let store: EventStore
-/** When the rule ran. */
+/** Times at which the rule ran. */
 let runs: string[]
 let opened: World[]
 
@@ -49,7 +49,7 @@ function open(store: EventStore, rules: readonly CleaningRule[]): World {
   return world
 }
 
-/** The store, which stays open when a log closes it. */
+/** The store without `close`, so that it stays open after a log is closed. */
 const keptOpen = (): EventStore => ({ ...store, close: async () => {} })
 
 /** Counts the checks whether the rule is due. */
@@ -73,7 +73,7 @@ async function pass(ms: number, step = MINUTE): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     time.advance(step * 1000)
     await vi.advanceTimersByTimeAsync(step)
-    // Work that a timer has started ends within a few turns: the store is in memory.
+    // Work that a timer has started ends within a few turns, because the store is in memory.
     for (let i = 0; i < 20; i++) await nextTurn()
   }
 }
@@ -88,7 +88,7 @@ describe('a rule with an interval', () => {
     expect(runs).toEqual(['2026-06-01T00:01', '2026-06-01T06:01', '2026-06-01T12:01'].map(late))
   })
 
-  it('continues from the last run after a restart, and makes up for one missed run at most', async () => {
+  it('continues from the last run after a restart, and repeats at most one missed run', async () => {
     const first = open(keptOpen(), [job({ every: { hours: 6 } })])
     await pass(HOUR)
     await first.close()
@@ -196,7 +196,7 @@ describe('a rule with a time of day', () => {
     expect(runs).toEqual(['2026-06-01T03:30', '2026-06-02T03:30'].map(late))
   })
 
-  it('makes up for a run that no process was there for, even the first', async () => {
+  it('makes up for a run without a process, even for the first', async () => {
     const world = open(keptOpen(), [job({ at: '03:30' })])
     await pass(10 * MINUTE)
     await world.close()
@@ -270,7 +270,7 @@ describe('the lease of a rule', () => {
     expect(await stateOf()).not.toHaveProperty('lease')
   })
 
-  it('from before the clock was set back delays no process', async () => {
+  it('from before the clock was set back does not delay other processes', async () => {
     const world = open(store, [job({})])
     await store.updateState('cleaning:jobs', () => lease(DAY))
     expect((await world.cleaning.status()).rules).toMatchObject([{ running: false }])
@@ -301,7 +301,7 @@ describe('the lease of a rule', () => {
     expect(await world.cleaningEvents()).toMatchObject([
       { type: 'error:data_cleanup:jobs', attributes: { error, removed_count: 3 } },
     ])
-    // The other process still holds it.
+    // The other process still has the lease.
     expect(await stateOf()).toMatchObject({ lease: { holder: 'another process' } })
   })
 

@@ -11,7 +11,7 @@ describe('a lease', () => {
   it.each([
     ['has not ended', 101, true],
     ['has just ended', 100, false],
-    ['lasts as long as it can', 130, true],
+    ['lasts for its full duration', 130, true],
     ['was taken before the clock was set back', 131, false],
   ])('that %s', (_, until, expected) => {
     expect(isCurrent(until, 100, 30)).toBe(expected)
@@ -22,7 +22,7 @@ describe('the silence of another process', () => {
   let time = 0
   beforeEach(() => void (time = 0))
 
-  /** Looks at these heartbeats, each `everyMs` after the one before. */
+  /** Passes these heartbeats to the check, at intervals of `everyMs`. */
   const silencesOver = (counts: readonly (number | undefined)[], everyMs: number) => {
     const silences = createSilences(() => time)
     return counts.map((heartbeats) => {
@@ -58,12 +58,12 @@ describe('the silence of another process', () => {
   })
 })
 
-describe('the own heartbeats', () => {
+describe('the heartbeats of this process', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
   afterEach(() => void vi.useRealTimers())
   const pass = (ms: number): unknown => vi.advanceTimersByTime(ms)
 
-  it('are valid from before the store was asked, until others may take over', async () => {
+  it('are valid from before the call of the store until other processes may take over', async () => {
     const own = createOwnHeartbeats(TIMES.delivery)
     expect([own.haveBegun(), own.areValidFor(), own.areDue()]).toEqual([false, false, true])
     const sent: number[] = []

@@ -51,13 +51,13 @@ describe('customTypeOf', () => {
 })
 
 describe('sentences of custom events', () => {
-  it('are those of their type, after its label', () => {
+  it('are the sentences of their type, after its label', () => {
     expect(told('shop:orders:pay', { number: 7 })).toBe('ann [Till] paid order 7')
     expect(told('shop:orders:refund', { number: 7 })).toBe('ann [custom] changed order 7')
     expect(told('shop:open')).toBe('ann: [Shop] something happened in the shop')
   })
 
-  it('show the type if the event lacks what the sentence needs', () => {
+  it('show the type if the event lacks a value of the sentence', () => {
     expect(told('shop:orders:pay', { amount: 3 })).toBe('ann: [Till] shop:orders:pay: 3')
   })
 
@@ -69,7 +69,7 @@ describe('sentences of custom events', () => {
     expect(sentenceText(sentence)).toBe('ann [Till] bezahlte die Bestellung 7: no money')
   })
 
-  it('are not used for system events, which have their own', () => {
+  it('are not used for system events, which have other sentences', () => {
     expect(told('shop:orders:pay', { number: 7 }, true)).not.toContain('paid order')
   })
 })

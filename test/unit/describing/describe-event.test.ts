@@ -172,7 +172,7 @@ describe('the end of a sentence', () => {
     )
   })
 
-  it('says for whom the user acts', () => {
+  it('names the user for whom the actor acts', () => {
     const attributes = { ...change, actor_kind: 'agent', on_behalf_of: 'bob\n' }
     expect(sentenceOf('api:changes:start', attributes)).toBe(
       'ann on behalf of bob started change nightly',
@@ -224,7 +224,7 @@ describe('a live event', () => {
     [null, true],
     [{}, true],
   ])(
-    'says that the work started if the progress is unknown or unusable: %j, %s',
+    'states that the work started if the progress is unknown or unusable: %j, %s',
     (progress, isOpen) => {
       expect(sentenceWith(progress, isOpen)).toBe('fetch of template version main started')
     },
@@ -300,7 +300,7 @@ describe('hostile values', () => {
     )
   })
 
-  it('count as missing if nothing of them is visible', () => {
+  it('count as missing if they have no visible character', () => {
     expect(sentenceOf('api:projects:create', { name: ' \n ', code: 'acme' })).toBe(
       'ann created project acme',
     )

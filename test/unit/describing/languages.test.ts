@@ -119,7 +119,7 @@ describe('the sentences of a type', () => {
     expect(textIn(french)).toBe('ann a commandé A-17')
   })
 
-  it('are those without a language where the language has none', () => {
+  it('are the sentences without a language if the language has none', () => {
     const sentence = describeEvent(order('api:orders:cancel'), { types, language: german })
     expect(sentenceText(sentence)).toBe('ann took A-17 back')
   })

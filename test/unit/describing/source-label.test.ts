@@ -18,7 +18,7 @@ describe('sourceLabel', () => {
     expect(sourceLabel(eventOf({ type, attributes }))).toEqual({ kind, name })
   })
 
-  it('does not use the name of a custom event as that of its source', () => {
+  it('does not use the name of a custom event as the name of its source', () => {
     const event = eventOf({ type: 'note', attributes: { ...project, name: 'hi' }, system: false })
     expect(sourceLabel(event)).toEqual({ kind: 'project', name: 'acme' })
   })

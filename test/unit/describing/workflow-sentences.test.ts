@@ -20,7 +20,7 @@ const ENGLISH =
 const GERMAN =
   /(?<!\p{L})(?:der|das|und|nicht|wurde|konnte|hat|eine|einen|von|im|mit|ist|nach|auf|für|aus|Änderung|Schritt|Projekt)(?!\p{L})/iu
 
-/** By a user and by the service, then both for an event without attributes. */
+/** Sentences by a user and by the service, then both for an event without attributes. */
 function sentencesOf(type: string, attributes: JsonObject, language = english): string[] {
   return [attributes, {}].flatMap((attributes) =>
     ['ann', null].map((username) => {

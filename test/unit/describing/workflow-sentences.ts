@@ -5,26 +5,26 @@ import * as examples from './examples.js'
 interface Sentences {
   readonly type: string
   readonly attributes: JsonObject
-  /** With a user and without; then the same for an event without attributes. */
+  /** Sentences with a user and without, then both for an event without attributes. */
   readonly english: readonly string[]
   readonly german: readonly string[]
 }
 
 const resources: Readonly<Record<string, unknown>> = examples
 
-/** The attributes of a resource of the examples, if one is named, and further ones. */
+/** The attributes of an example's resource, if one is named, and further attributes. */
 const attributesOf = (resource = '', others = '{}'): JsonObject => ({
   ...(resources[resource] as JsonObject | undefined),
   ...(JSON.parse(others) as JsonObject),
 })
 
-/** The sentences with a user and without: a bar separates them, or they differ only in the user in front. */
+/** The sentences with and without a user. A bar separates them, or they differ only in the user at the beginning. */
 function bothOf(line: string): string[] {
   const [byAnn, byService = byAnn!.replace('ann: ', '')] = line.trim().split(' | ')
   return [byAnn!, byService]
 }
 
-/** Reads a type, its resource and its other attributes, and below it four lines of sentences. */
+/** Reads a type, its resource and its other attributes, followed by four lines of sentences. */
 function readSentences(entry: string): Sentences {
   const [head, ...lines] = entry.split('\n')
   const [, type, resource, others] = /^(\S+)(?: (\w+))?(?: (\{.*))?$/.exec(head!)!

@@ -18,11 +18,11 @@ describe('the normal form', () => {
     ['::', ['::', '0:0:0:0:0:0:0:0']],
     ['::1', ['::1', '::0001', '0:0:0:0:0:0:0:1']],
     ['1::', ['1::', '1:0:0:0:0:0:0:0', '1:0:0:0:0:0:0::']],
-    // One group of zeros stays, and of two equal runs the first one is shortened.
+    // A single group of zeros is not shortened. Of two runs of equal length, the first one is.
     ['1:0:3:4:5:6:7:8', ['1:0:3:4:5:6:7:8', '1::3:4:5:6:7:8']],
     ['1::4:0:0:7:8', ['1:0:0:4:0:0:7:8']],
     ['1:0:0:4::8', ['1:0:0:4:0:0:0:8']],
-    // IPv4 addresses in other forms of IPv6 are other hosts.
+    // Other IPv6 forms of IPv4 addresses mean other hosts.
     ['64:ff9b::c000:201', ['64:ff9b::192.0.2.1']],
     ['2002:c000:201::', ['2002:c000:0201::']],
     ['::ffff:0:c000:201', ['::ffff:0:192.0.2.1']],
@@ -56,18 +56,18 @@ describe('the normal form', () => {
     ],
     ['[::1', '::1]', '[::1]80', '[[::1]]', `${'0'.repeat(8000)}::1`, 'x'.repeat(8000), '::1\n::2'],
     [undefined, null, 1, {}, ['192.0.2.1'], Buffer.from('192.0.2.1')],
-  ])('none of %j and others like it', (...texts: unknown[]) => {
+  ])('%j and similar texts are not addresses', (...texts: unknown[]) => {
     for (const text of texts) expect([text, normalAddress(text)]).toEqual([text, ''])
   })
 
-  it('is that of the system, for any IPv6 address', () => {
+  it('equals the form of the system, for any IPv6 address', () => {
     const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }))
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
         const text = groups.map((value) => value.toString(16).padStart(4, '0')).join(':')
         const normal = normalAddress(text)
         const { address } = new SocketAddress({ address: text, family: 'ipv6' })
-        // The system writes some addresses that are not of IPv4 with dots.
+        // The system writes some IPv6 addresses with dots although they contain no IPv4 address.
         fc.pre(!address.includes('.'))
         expect(normal).toBe(address)
         expect(normalAddress(normal)).toBe(normal)
@@ -75,7 +75,7 @@ describe('the normal form', () => {
     )
   })
 
-  it('is found for all that node:net takes for IPv6', () => {
+  it('exists for every text that node:net accepts as IPv6', () => {
     const characters = fc.constantFrom('0', '1', 'f', ':', '::', '1.2.3.4', '255', '.')
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 12 }), (parts) => {

@@ -138,7 +138,7 @@ describe('changes', () => {
     }
   })
 
-  it('of large documents are listed, those of even larger ones are only counted', () => {
+  it('of large documents are listed, of even larger documents only counted', () => {
     const rows = (count: number, named: string): object[] =>
       Array.from({ length: count }, (_, i) => ({ id: i, name: i === 70_000 ? named : 'n' }))
     expect(changesOf({ rows: rows(100_000, 'a') }, { rows: rows(100_000, 'b') })).toEqual([
@@ -165,7 +165,7 @@ const { document } = fc.letrec<{ value: JsonValue; document: JsonObject }>((tie)
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 describe('changes of any documents', () => {
-  it('turn one document into the other, also after they were stored', () => {
+  it('convert one document to the other, also after they were stored', () => {
     fc.assert(
       fc.property(document, document, (before, after) => {
         const { changes } = changeData(before, after, limits)

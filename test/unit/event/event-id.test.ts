@@ -11,7 +11,7 @@ const anySuffix = fc
   .tuple(fc.constantFrom('8', '9', 'a', 'b'), fc.bigInt({ min: 0n, max: 2n ** 60n - 1n }))
   .map(([variant, random]) => variant + random.toString(16).padStart(15, '0'))
 
-it('an id carries the time that it was made of, and no other', () => {
+it('an id contains the time from which it was made', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.maxSafeNat(), anySuffix, (time, other, suffix) => {
       const id = eventId(time, suffix)
@@ -90,7 +90,7 @@ describe('parseEventId', () => {
     ['version 4', 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6'],
     ['version 1', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'],
     [
-      'a version 7 whose fraction stands for no microsecond',
+      'a version 7 with a fraction that is not a whole microsecond',
       '017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
     ],
     ['a fraction beyond the last microsecond', '019ca945-0a00-7fff-98c4-dc0c0c07398f'],

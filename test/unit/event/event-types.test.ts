@@ -102,7 +102,7 @@ describe('checkData', () => {
     throttle: { period: { hours: 1 }, scope: ['shop'] },
   }
 
-  it('accepts declared keys, scope keys, common keys, links and the names of what they link to', () => {
+  it('accepts declared keys, scope keys, common keys, links and the names of the linked resources', () => {
     const names = words(`
       total shop name message parent error backtrace request_method request_path request_body
       url_params response_status occurred_at change_id change_name node_path

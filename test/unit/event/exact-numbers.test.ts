@@ -26,7 +26,7 @@ describe('parseExactly', () => {
     expect(parse(json)).toEqual(expected)
   })
 
-  it('keeps a member __proto__, and numbers that are deeper', () => {
+  it('keeps a member __proto__, and numbers below the maximum depth', () => {
     const value = parse('{"__proto__":{"n":12345}}') as object
     expect(Object.entries(value)).toEqual([['__proto__', { n: long }]])
     expect(parse('[[12345]]', 1)).toEqual([[12345]])
@@ -79,7 +79,7 @@ describe('parseJson', () => {
     expect(JSON.stringify(parseJson(number))).toBe(`"${number}"`)
   })
 
-  it('reads what JSON.stringify has written of any number', () => {
+  it('reads the text that JSON.stringify writes for any number', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         const json = JSON.stringify([number])
@@ -90,7 +90,7 @@ describe('parseJson', () => {
 })
 
 describe('toJsonText', () => {
-  it('has the text of a number that no double holds, and notes it', () => {
+  it('has the text of a number that no double holds, and lists it in recording', () => {
     expect(toJsonText({ a: [1, long], b: 2 }).attributes).toEqual({
       a: [1, '12345'],
       b: 2,

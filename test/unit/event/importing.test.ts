@@ -8,7 +8,7 @@ const imported = (id: string, time: number, type = 'x'): ImportedEvent => ({
   json: '{}',
 })
 
-/** The types of the fresh events, given these stored ones. */
+/** The types of the fresh events, if these events are stored. */
 function fresh(candidates: readonly ImportedEvent[], stored: readonly ImportedEvent[] = []) {
   const events = freshEvents(candidates, 1000, {
     at: (time) => stored.find((one) => one.time === time),
@@ -20,7 +20,7 @@ function fresh(candidates: readonly ImportedEvent[], stored: readonly ImportedEv
 const conflict = expect.objectContaining({ name: 'AuditLogError', code: 'IMPORT_CONFLICT' })
 
 describe('freshEvents', () => {
-  it('are the events that are not stored, in their order', () => {
+  it('are the events that are not stored yet, in their order', () => {
     const [a, b, c] = [imported('a', 30), imported('b', 10), imported('c', 20)]
     expect(fresh([])).toEqual([])
     expect(fresh([a, b, c])).toEqual(['a@30', 'b@10', 'c@20'])
@@ -41,10 +41,10 @@ describe('freshEvents', () => {
       [{ ...imported('a', 1), json: '[]' }],
       [imported('a', 1)],
     ],
-    ['a time that an earlier one of the call has', [imported('a', 1), imported('b', 1)], []],
-    ['an id that an earlier one of the call has', [imported('a', 1), imported('a', 2)], []],
+    ['a time that an earlier event of the call has', [imported('a', 1), imported('b', 1)], []],
+    ['an id that an earlier event of the call has', [imported('a', 1), imported('a', 2)], []],
     [
-      'an earlier one of the call with another content',
+      'an earlier event of the call with another content',
       [imported('a', 1), imported('a', 1, 'y')],
       [],
     ],

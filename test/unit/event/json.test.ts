@@ -6,7 +6,10 @@ import type { JsonObject, JsonValue } from 'daybook'
 import { failing } from '../fake-store.js'
 import { defaultJsonLimits, findUnstorable, toJsonText } from '../../../src/event/json.js'
 
-/** The JSON text of the data; checks that the returned value equals it, and that the text is the same without a copy. */
+/**
+ * The JSON text of the data. Checks that the returned value equals the text, and that the text is the same without a
+ * copy.
+ */
 function textOf(data: object, limits = defaultJsonLimits): string {
   const { attributes, json } = toJsonText(data, limits)
   assert.equal(toJsonText(data, limits, undefined, 'text').json, json)
@@ -17,7 +20,7 @@ function textOf(data: object, limits = defaultJsonLimits): string {
 
 const small = { maxDepth: 64, maxBytes: 1024 }
 
-/** The JSON text of members and the note about those of them that were replaced. */
+/** The JSON text of members, with the note about replaced members. */
 const noted = (members: string, ...pointers: readonly string[]): string =>
   `{${members},"recording":{"replaced":${JSON.stringify(pointers)},"cut_bytes":0}}`
 
@@ -70,7 +73,11 @@ describe('toJsonText: JSON is unchanged', () => {
       { at: new Date(0), url: new URL('http://example.test/a') },
       '{"at":"1970-01-01T00:00:00.000Z","url":"http://example.test/a"}',
     ],
-    ['what the host defines', { own, list: [own] }, '{"own":"made for own","list":["made for 0"]}'],
+    [
+      'objects of the host with toJSON',
+      { own, list: [own] },
+      '{"own":"made for own","list":["made for 0"]}',
+    ],
     ['a toJSON that returns the object itself', { price: new Money() }, '{"price":{"amount":5}}'],
     ['toJSON of a class of arrays', { tags: Tags.of('a', 'b') }, '{"tags":"a b"}'],
     ['toJSON of an array', { own: Object.assign(['a'], { toJSON: () => 'own' }) }, '{"own":"own"}'],
@@ -205,7 +212,7 @@ describe('toJsonText: values that cannot be stored are replaced and listed', () 
     expect(attributes['endless']).toEqual({ toJSON: null })
   })
 
-  it('lists at most 50 places, however many were replaced', () => {
+  it('lists at most 50 replaced places', () => {
     const { attributes, json } = toJsonText({ list: Array.from({ length: 5000 }, () => NaN) })
     const { replaced } = attributes['recording'] as { replaced: string[] }
     expect(replaced).toHaveLength(50)
@@ -315,7 +322,7 @@ describe('toJsonText: reserved names', () => {
 describe('toJsonText: size', () => {
   const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-  /** The remaining attributes without the note, whose `cut_bytes` must be right. */
+  /** The remaining attributes without `recording`. Also checks its `cut_bytes`. */
   function cut(data: object, limits = small): { kept: JsonObject; replaced: string[] } {
     const json = textOf(data, limits)
     expect(Buffer.byteLength(json)).toBeLessThanOrEqual(limits.maxBytes)
@@ -357,7 +364,7 @@ describe('toJsonText: size', () => {
     expect(replaced).toEqual(['/log', '/request/body'])
   })
 
-  it('keeps shorter texts whole beside one that is much too long', () => {
+  it('keeps shorter texts whole if another text is much too long', () => {
     const { kept } = cut({ long: 'x'.repeat(50_000), middle: 'y'.repeat(300) })
     expect(kept['middle']).toBe('y'.repeat(300))
     expect(kept['long']).toMatch(/^x{64,}$/)
@@ -473,7 +480,7 @@ describe('toJsonText: any value', () => {
     withTypedArray: true,
   })
 
-  it('becomes JSON whose text and value are equal', () => {
+  it('becomes JSON text and an equal value', () => {
     fc.assert(
       fc.property(anything, anything, (member, whole) => {
         textOf({ member })
@@ -487,7 +494,7 @@ describe('toJsonText: any value', () => {
     )
   })
 
-  it('that is already JSON is kept exactly', () => {
+  it('is kept exactly if it is already JSON', () => {
     const reserved = ['id', 'type', 'username', 'system', 'created_at']
     const data = fc
       .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }))
@@ -546,7 +553,7 @@ describe('findUnstorable', () => {
     expect(findUnstorable(value, 64)).toEqual({ pointer, reason })
   })
 
-  it('agrees with toJsonText on what can be stored', () => {
+  it('agrees with toJsonText about storable values', () => {
     const value = fc.jsonValue({ stringUnit: fc.constantFrom('a', '\0', '\uD83D', '😀') })
     fc.assert(
       fc.property(value, (given) => {
@@ -591,7 +598,7 @@ describe('toJsonText with further members', () => {
   })
 })
 
-describe('toJsonText in a host that is not ours', () => {
+describe('toJsonText in a hostile environment', () => {
   it('reads errors, maps, sets and boxed values of another realm', () => {
     const data = runInNewContext(`({
       error: new Error('boom', { cause: new TypeError('inner') }),

@@ -31,7 +31,7 @@ it('the attributes are parsed once, and can be changed and replaced', () => {
   expect(event).toEqual({ id: 1, attributes: { m: 3 } })
 })
 
-it('a store that reads only JSON text gets what the data was when it was recorded', async () => {
+it('a store that reads only JSON text gets the data as it was when it was recorded', async () => {
   const store = memoryStore()
   await using audit = new AuditLog({
     store: { ...store, tuning: { appendsText: true } },

@@ -228,7 +228,7 @@ describe('resolveSource', () => {
     expect((await audit.list()).events).toEqual([])
   })
 
-  it('only removes the source of a system event', async () => {
+  it('removes only the source of a system event', async () => {
     await using audit = openLog(refuse)
     const none = await audit.record('api:changes:start', { change_id: ID })
     expect(none).toMatchObject({ source: null, attributes: { change_id: ID } })
@@ -339,7 +339,7 @@ describe('the option links', () => {
     [{ shelf: '/shops/a/v1.0/b' }, '/api/shops/a/v1.0/b'],
     [{ shelf: '/shops/a/v1x0/b' }, undefined],
     [{ shelf: '/shops/a', order_id: 'x' }, undefined],
-    // Of equal ranks the earlier row.
+    // Of links with equal ranks, the earlier row gives the source.
     [{ a_id: 'b', shelf: '/shops/a' }, '/api/shops/a'],
     [{ toString: 'a' }, null],
   ])('gives %j the source %j', async (attributes, source) => {

@@ -14,7 +14,7 @@ const within = (body: unknown, maxBytes: number) => {
 }
 
 describe('a redacted copy', () => {
-  it('hides an object that is secret in one place only there', () => {
+  it('hides an object only in secret places', () => {
     const shared = { number: 1 }
     expect(redactBody({ a: shared, b: shared }, { paths: ['request_body.b.number'] })).toEqual({
       a: { number: 1 },

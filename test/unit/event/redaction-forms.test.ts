@@ -5,7 +5,9 @@ import { redactText } from '../../../src/event/secret-values.js'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { SECRET_NAMES } from '../../support/secret-names.js'
 
-/* Common forms in which secrets reach a log, and what only looks like them. `hunter2` and `hush` are the secrets. */
+/*
+ * Common forms in which secrets reach a log, and similar texts without secrets. The secrets are `hunter2` and `hush`.
+ */
 
 describe.each(Object.entries(SECRET_NAMES))('a name in %s', (_, names) => {
   it.each(names)('%s', (name) => {
@@ -65,7 +67,7 @@ const VALUES: readonly (readonly [form: string, value: unknown])[] = [
   ['rawHeaders', { rawHeaders: ['Host', 'x', 'X-Api-Key', 'hush', 'Cookie', 'hush'] }],
   ['raw_headers', { raw_headers: ['authorization', 'hush'] }],
   ['arguments', { argv: ['mysql', '--password', 'hush', '--port', '1'] }],
-  ['a word that is none beside one', { passwordless_token: 'hush' }],
+  ['a word that only resembles a secret name, beside one', { passwordless_token: 'hush' }],
   ['a map', new Map([['password', 'hush']])],
   [
     'pair of a class',
@@ -293,7 +295,7 @@ it.each(KEPT_VALUES.map((value) => [JSON.stringify(value), value] as const))(
   },
 )
 
-it('a key that names no secret is none in NFD either', () => {
+it('a key that names no secret is not secret in NFD', () => {
   for (const key of ['größe', 'naïve', 'année', 'имя', '名前', '이름', 'الاسم'])
     for (const form of [key, key.normalize('NFD')]) expect(isSensitive(form)).toBe(false)
 })

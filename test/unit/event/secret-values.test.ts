@@ -5,7 +5,7 @@ import { redactText } from '../../../src/event/secret-values.js'
 import { secretsOf } from '../../../src/event/secrets.js'
 
 const R = '[redacted]'
-/** Made of two parts, so that scanners of repositories do not report them. */
+/** Joins parts of secrets, so that scanners of repositories do not report them. */
 const join = (...parts: string[]): string => parts.join('')
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -101,7 +101,7 @@ describe('events of other systems', () => {
       .flatMap((line) => redactWithin(JSON.parse(line), [], secretsOf(), Infinity).redacted)
 
   it('are shown without their secrets', () => {
-    // With a session token.
+    // The fixture contains a session token.
     expect(redactedIn('cloud-trail.ndjson')).toEqual(['/responseElements/credentials'])
     expect(redactedIn('windows-log.ndjson')).toEqual([])
   })
@@ -142,7 +142,7 @@ describe('a hostile text', () => {
     .concat(['hooks.slack.com/', 'discord.com/api/v1/', 'https://a@', '...', 'passe ', "l'"])
   const hostile = parts.concat(parts.map((part) => `password="${part}`))
 
-  /** Of all of them, in processor time, so that other processes do not count. */
+  /** The processor time of all expressions, so that other processes do not count. */
   function cost(bytes: number): number {
     const texts = hostile.map((part) => part.repeat(bytes / part.length))
     const { user } = process.cpuUsage()
@@ -154,7 +154,7 @@ describe('a hostile text', () => {
   it('takes time in proportion to its length', () => {
     cost(1 << 14)
     const perByte = cost(1 << 15) / (1 << 15)
-    // With the square of the length of any of them it would be 16 times for that one.
+    // If an expression took quadratic time, its time would be 16 times as long.
     expect(cost(1 << 18) / (1 << 18)).toBeLessThan(4 * perByte)
   })
 
@@ -166,7 +166,7 @@ describe('a hostile text', () => {
       (source) => source.match(/\/(?![/*]).+\/[a-z]*g[a-z]*(?=[,)\n])/g) ?? [],
     )
     expect(literals.length).toBeGreaterThan(10)
-    // Without escapes and classes, a star, a plus or an open range is an unbounded repetition.
+    // The text without escapes and classes: then a star, a plus or an open range is an unbounded repetition.
     const unbounded = literals.filter((literal) =>
       /[*+]|\{\d+,\}/.test(literal.replaceAll(/\\./g, 'a').replaceAll(/\[[^\]]*\]/g, 'a')),
     )

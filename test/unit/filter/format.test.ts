@@ -50,7 +50,7 @@ describe('formatQuery', () => {
       `filter[a_or_b_cont]=x&${LIMIT}`,
     ],
     [
-      'several attributes without a name of their own',
+      'several attributes without a common name',
       all(
         { attributes: ['a', 'b'], combinator: 'or', predicate: 'in', values: ['x', 'y'] },
         { attributes: ['a', 'b'], combinator: 'and', predicate: 'null', values: [] },
@@ -60,7 +60,7 @@ describe('formatQuery', () => {
         `&filter[c][1][a][]=a&filter[c][1][a][]=b&filter[c][1][p]=null&filter[c][1][v][]=1&${LIMIT}`,
     ],
     [
-      'an attribute that would read as another name and predicate',
+      'an attribute whose name could be parsed as another name with a predicate',
       all(cond('a_not', 'eq', 'x'), cond('b_or_c', 'eq', 'x'), cond('d[0]', 'eq', 'x')),
       'filter[c][0][a][]=a_not&filter[c][0][p]=eq&filter[c][0][v][]=x' +
         '&filter[c][1][a][]=b_or_c&filter[c][1][p]=eq&filter[c][1][v][]=x' +
@@ -73,7 +73,7 @@ describe('formatQuery', () => {
         `&filter[g][0][a_eq]=%20x%20&${LIMIT}`,
     ],
     [
-      'the same key twice',
+      'two conditions that would have the same key',
       where(or([cond('a', 'eq', '1'), cond('a', 'eq', '2')])),
       'filter[m]=or&filter[a_eq]=1' +
         `&filter[c][0][a][]=a&filter[c][0][p]=eq&filter[c][0][v][]=2&${LIMIT}`,
@@ -114,21 +114,21 @@ describe('formatQuery', () => {
     'filter[a_or_b_in][]=%20x&limit=10',
     'filter[g][0][a_or_b_eq]=x&limit=10',
     'filter[sorts][]=type%20asc&limit=10',
-  ])('gives back %s', (text) => {
+  ])('returns %s unchanged', (text) => {
     expect(formatQuery(parseQuery(text))).toBe(text)
   })
 
   it.each([
-    // One attribute, though joined by or.
+    // The combinator `or` has no effect on a single attribute.
     'filter[c][0][a]=x&filter[c][0][m]=or&filter[c][0][p]=eq&filter[c][0][v]=1',
-    // Of three conditions in parts the middle one could be a key.
+    // Only the second of the three conditions has a short form.
     'filter[c][0][a]=x_or_y&filter[c][0][p]=eq&filter[c][0][v]=1' +
       '&filter[c][1][a]=x&filter[c][1][p]=eq&filter[c][1][v]=2' +
       '&filter[c][2][a]=x_or_y&filter[c][2][p]=eq&filter[c][2][v]=3',
     'filter[b_in]=x&filter[g][][a_eq]=1&filter[s]=type&filter[a_lt]=2&filter[s]=n+desc&limit=5000',
     'filter[a_or_b_eq]=x&filter[g][0][a_or_b_eq]=+x',
     'filter[c][0][a]=a%5B_or_b&filter[c][0][p]=eq&filter[c][0][v]=1',
-  ])('writes what reads as the same as %s', (text) => {
+  ])('writes a text that is parsed to the same query as %s', (text) => {
     const query = parseQuery(text)
     expect(parseQuery(formatQuery(query))).toEqual(query)
   })

@@ -42,7 +42,7 @@ describe('sortInSteps', () => {
       { numRuns: 20 },
     ))
 
-  it('compares few items without a pause, however many there are', () => {
+  it('compares few items without a pause, also out of many', () => {
     const keys = Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 50_000)
     const { pauses, most } = run(itemsOf(keys))
     expect(pauses).toBeGreaterThan(3000)

@@ -71,7 +71,7 @@ describe('attribute and predicate in one key', () => {
       'filter[request_body_action_eq]=deploy&filter[type_eq]=api:changes:create',
       all(cond('request_body_action', 'eq', 'deploy'), cond('type', 'eq', 'api:changes:create')),
     ],
-    // The longest predicate that is a suffix.
+    // The longest suffix that is a predicate counts.
     ['filter[created_at_not_eq]=2026-03-01', all(cond('created_at', 'not_eq', '2026-03-01'))],
     [
       'filter[created_at_not_eq_any][]=2026-03-01',
@@ -103,7 +103,7 @@ describe('attribute and predicate in one key', () => {
     ['filter[type_in]=a,b', all(cond('type', 'in', 'a,b'))],
     ['filter[a_cont_any][]=x&filter[a_cont_any][]=y', all(cond('a', 'cont_any', 'x', 'y'))],
     ['filter[a_lt_all]=1', all(cond('a', 'lt_all', '1'))],
-    // Flags: the value only turns them on or inverts them.
+    // Flags. The value only applies or inverts them.
     ['filter[system_true]=1', all(cond('system', 'true'))],
     ['filter[system_true]=yes', all(cond('system', 'true'))],
     ['filter[system_true]=TRUE', all(cond('system', 'true'))],
@@ -491,7 +491,7 @@ describe('names that break the grammar', () => {
     ['filter[type_eq]]=x', 'filter[type_eq]]', 'position 16'],
     ['filter[type_eq]x=x', 'filter[type_eq]x', 'position 16'],
     ['limit[=1', 'limit[', 'position 6'],
-  ])('%s: the message says where', (query, parameter, position) => {
+  ])('%s: the message names the place', (query, parameter, position) => {
     const error = refusal(query)
     expect([error.code, error.parameter]).toEqual(['MALFORMED_PARAMETER', parameter])
     expect(error.message).toContain(position)
@@ -713,7 +713,7 @@ describe('with declared attributes', () => {
   } as const
   const parse = (query: Query): EventQuery => parseQuery(query, { attributes })
 
-  it('accepts these and id', () => {
+  it('accepts the declared attributes and id', () => {
     expect(parse('filter[id_eq]=1&filter[size_gt]=7&filter[sorts]=name').where).toEqual(
       and([cond('id', 'eq', '1'), cond('size', 'gt', '7')]),
     )
@@ -742,12 +742,12 @@ describe('with declared attributes', () => {
       size_eq=seven size_lt=7a size_in[]=7&size_in[]=x done_eq=yes at_gt=yesterday
       at_not_eq_any[]=2026-02-29
     `),
-  )('refuses a value that does not read as the type: %s', (query) => {
+  )('refuses a value of another type: %s', (query) => {
     expect(faultOf(filters(query), { attributes }).code).toBe('INVALID_VALUE')
   })
 
   it.each(['filter[size_cont]=x', 'filter[at_start]=2026', 'filter[done_true]=yes'])(
-    'takes any value for a predicate on text or presence: %s',
+    'accepts any value for a predicate on text or presence: %s',
     (query) => {
       expect(parse(query).where?.conditions).toHaveLength(1)
     },

@@ -1,6 +1,6 @@
 import type { Condition, EventQuery, Grouping, PredicateName } from 'daybook'
 
-/** The query string of filters whose names are given without `filter[…]` around their first part. */
+/** The query string of filters. The names are given without `filter[…]` around their first part. */
 export const filters = (text: string): string =>
   text.replaceAll(
     /(^|&)([^=&[]+)/g,
@@ -56,5 +56,5 @@ export const everything: EventQuery = { where: undefined, sorts: [], limit: 10 }
 
 export const where = (grouping: Grouping): EventQuery => ({ ...everything, where: grouping })
 
-/** A query whose conditions must all hold. */
+/** A query with conditions joined by `and`. */
 export const all = (...conditions: readonly Condition[]): EventQuery => where(and(conditions))

@@ -4,9 +4,8 @@ import { memoryStore } from 'daybook/memory'
 import { describe, expect, it } from 'vitest'
 
 /*
- * The results of Ransack 4.4.1 (ActiveRecord 7.2, PostgreSQL 15) for a table of these rows: the most
- * selective of a hundred thousand compared queries. Results are row numbers, in order if the query
- * sorts.
+ * The results of Ransack 4.4.1 (ActiveRecord 7.2, PostgreSQL 15) for a table of these rows, for the most selective of
+ * a hundred thousand compared queries. Results are row numbers. If the query sorts, they are in order.
  */
 interface Answers {
   readonly columns: readonly string[]

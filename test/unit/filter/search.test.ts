@@ -4,7 +4,7 @@ import { likeMatcher } from '../../../src/filter/like.js'
 import { containing, endingWith, startingWith } from '../../../src/filter/search.js'
 import { fold, spellings } from '../../../src/filter/values.js'
 
-/* What is looked for without a folded copy must be found where the folded copy has it. */
+/* A search without a folded copy must find the same as a search in the folded copy. */
 
 const ODD = [
   ...['a', 'A', 'k', 'K', '\u212A', 'σ', 'ς', 'Σ'],

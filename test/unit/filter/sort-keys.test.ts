@@ -7,7 +7,7 @@ import { finishSteps } from '../../../src/filter/steps.js'
 import { events } from '../../property/arbitraries.js'
 
 const MANY = 60_000
-/** So many elements that finding a value among them takes more than the budget of work at once. */
+/** A number of elements. Finding a value among them takes more than the budget of work at once. */
 const wide = Array.from({ length: MANY }, () => ({}))
 
 /** A name that may lead into the elements in many ways. */
@@ -20,7 +20,7 @@ const withWide = (event: AuditEvent): AuditEvent => ({
 
 const sortedBy = (text: string) => parseQuery(text).sorts
 
-/** The events in order, and the number of points at which the work to add each could pause. */
+/** The events in order, and for each event the number of pauses while it was added. */
 function sort(some: readonly AuditEvent[], sorts: ReturnType<typeof sortedBy>) {
   const top = topEvents(sorts, some.length)
   const pauses = some.map((event) => {
@@ -46,7 +46,7 @@ it('a walk with many ways to split its name is not made at once', () => {
   expect(sort(some, sortedBy(`filter[sorts]=${LONG}`)).pauses[0]).toBeGreaterThan(1)
 })
 
-it('keys found in steps give the order of those found at once', () => {
+it('keys that are found in steps give the same order as keys that are found at once', () => {
   const sorts = fc.constantFrom(
     ...[
       'type',

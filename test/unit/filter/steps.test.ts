@@ -6,7 +6,7 @@ import type { Decision } from '../../../src/filter/steps.js'
 import { events, filter } from '../../property/arbitraries.js'
 import { plainEvent } from '../../support/plain-events.js'
 
-/** The result, and the number of points at which the work could pause; 0 if it was done at once. */
+/** The result, and the number of possible pauses; 0 if the work was done at once. */
 function finish(decision: Decision): { readonly result: boolean; readonly pauses: number } {
   if (typeof decision === 'boolean') return { result: decision, pauses: 0 }
   for (let pauses = 1; ; pauses++) {
@@ -47,7 +47,7 @@ it('little work is done at once', () => {
 
 it('work in steps decides as a test at once does', () => {
   const decided = { true: 0, false: 0 }
-  // So much text that the first condition spends the budget of a test at once.
+  // A text so long that the first condition spends the budget of a test at once.
   const padding = 'a'.repeat(250_000)
   const isPadded = parseQuery({ filter: { padding_not_cont: '-' } }).where!
   fc.assert(

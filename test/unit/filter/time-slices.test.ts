@@ -88,7 +88,7 @@ it('a poll of a tail filters in turns of the event loop', async () => {
   expectTurns(turns, 60)
 })
 
-it('a batch of a stream is filtered in turns of the event loop, once for equal views', async () => {
+it('a batch of a stream is filtered in several turns of the event loop, once for equal views', async () => {
   const ring = createRing('', { batchBytes: Infinity })
   ring.add(events.map((event) => ({ event, revision: undefined })))
   const batch = ring.after('')!

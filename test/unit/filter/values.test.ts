@@ -26,11 +26,11 @@ const foldByRule = (text: string): string => Array.from(text, foldOneByRule).joi
 const GROUPS = Array.from({ length: (LAST_CODE_POINT + 1) / 256 }, (_, group) =>
   Array.from({ length: 256 }, (_, i) => String.fromCodePoint(group * 256 + i)),
 )
-/** Those of the two planes with letters that have two cases, and the others. */
+/** The code points of the two planes with letters that have two cases, and all others. */
 const [CASED, OTHERS] = [GROUPS.slice(0, 512), GROUPS.slice(512)]
 
 describe('fold', () => {
-  it('lowers each code point whose lower case is one code point', () => {
+  it('lowers each code point that has one code point as lower case', () => {
     const wrong: string[] = []
     const check = (text: string, expected: string): void => {
       if (fold(text) !== expected) wrong.push(text)
@@ -45,7 +45,7 @@ describe('fold', () => {
     expect(wrong).toEqual([])
   })
 
-  it('leaves the code points of the other planes as they are', () => {
+  it('does not change the code points of other planes', () => {
     const wrong = OTHERS.map((group) => group.join('')).filter((text) => fold(text) !== text)
     expect(wrong).toEqual([])
   })
@@ -113,7 +113,7 @@ describe('compareText', () => {
     expect(compareText(start, `${start}a`)).toBeLessThan(0)
   })
 
-  it('compares few units of long texts one by one', () => {
+  it('compares only few units of long texts one by one', () => {
     const text = 'a'.repeat(100_000)
     const units = vi.spyOn(String.prototype, 'charCodeAt')
     onTestFinished(() => units.mockRestore())
@@ -206,7 +206,7 @@ describe('isBlank', () => {
     expect(found).toEqual(whiteSpace)
   })
 
-  it('is true for an empty text and for any number of them', () => {
+  it('is true for an empty text, and for any number of empty texts', () => {
     expect(isBlank('')).toBe(true)
     expect(isBlank(String.fromCodePoint(...whiteSpace))).toBe(true)
     expect(isBlank(`${' '.repeat(50_000)}x`)).toBe(false)

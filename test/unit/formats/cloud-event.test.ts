@@ -31,7 +31,7 @@ describe('toCloudEvent', () => {
     expect(read.data).toMatchObject({ attributes: { name: 'Web shop' } })
   })
 
-  it('has neither a subject nor an id of the user where the event has none', () => {
+  it('has no subject and no id of the user if the event has none', () => {
     const made = toCloudEvent(background('info:data_cleanup:jobs'), { source })
     expect(made).not.toHaveProperty('subject')
     expect(made).not.toHaveProperty('authid')

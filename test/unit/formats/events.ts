@@ -3,7 +3,7 @@ import type { AuditEvent, JsonObject } from 'daybook'
 export const TRACE_ID = '5b8efff798038103d269b633813fc60c'
 export const SPAN_ID = 'eee19b7ec3c1b174'
 
-/** What `recordRequests` records of a request. */
+/** The attributes that `recordRequests` records for a request. */
 export const request: JsonObject = {
   request_method: 'POST',
   request_path: '/api/projects',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ocsfFaults, ocsfFixture } from '../../support/ocsf-schema.js'
 import { created } from './events.js'
 
-/* The check itself: it has to find what is wrong. */
+/* Tests that the check itself finds faults. */
 
 const valid = (): Record<string, unknown> =>
   JSON.parse(JSON.stringify(toOcsf(created, { product: { name: 'orders' } }))) as Record<

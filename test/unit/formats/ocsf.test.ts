@@ -66,7 +66,7 @@ describe('toOcsf', () => {
     expect(ocsf(background(type, attributes), {})).toMatchObject({ class_uid, activity_id })
   })
 
-  it('says what another activity is', () => {
+  it('names another activity', () => {
     expect(ocsf(background('audit:steps:approve:denied'))).toMatchObject({
       activity_name: 'approve:denied',
     })
@@ -94,7 +94,7 @@ describe('toOcsf', () => {
     })
   })
 
-  it('makes a base event of a custom event, whatever its type and attributes', () => {
+  it('makes a base event of any custom event', () => {
     const custom = ocsf(eventOf({ system: false }))
     expect(custom).toMatchObject({
       class_uid: 0,
@@ -146,7 +146,7 @@ describe('toOcsf', () => {
     ['unix socket', { name: 'unix socket' }],
     ['', { svc_name: 'orders' }],
     [7, { svc_name: 'orders' }],
-  ])('writes where %j is', (remote_address, src_endpoint) => {
+  ])('writes the endpoint for the address %j', (remote_address, src_endpoint) => {
     const made = ocsf(background('api:projects:create', { remote_address }))
     expect(made['src_endpoint']).toEqual(src_endpoint)
   })
@@ -162,7 +162,7 @@ describe('toOcsf', () => {
     expect(ocsf(eventOf({ attributes }))['actor']).toEqual(actor)
   })
 
-  it('leaves out what it cannot write in the form of OCSF', () => {
+  it('leaves out values that OCSF cannot express', () => {
     const attributes = { ...request, request_method: 'LOCK', request_path: 7, response_status: 'x' }
     const made = ocsf(eventOf({ attributes }))
     expect(made).not.toHaveProperty('http_request')
@@ -268,7 +268,7 @@ describe('a mapping in the registry', () => {
       'info:orders:paid': { ocsf: ocsfMapping! },
     })
 
-  it('sets values by their paths, within objects that there are and that there are not', () => {
+  it('sets values by their paths, within existing and new objects', () => {
     const set = {
       'entity.type': 'Order',
       'entity.name': '{number} of {customer_name}',
@@ -291,7 +291,7 @@ describe('a mapping in the registry', () => {
     expect(made({ class: 3004, activity: 3, set }, attributes)).not.toHaveProperty('comment')
   })
 
-  it('changes neither lists nor what objects inherit', () => {
+  it('changes neither lists nor inherited members', () => {
     const set = { 'resources.name': 'x', 'constructor.prototype.polluted': 'x' }
     const event = eventOf({ type: 'info:orders:paid' })
     const types = { 'info:orders:paid': { ocsf: { class: 6003, set } } }
@@ -301,7 +301,7 @@ describe('a mapping in the registry', () => {
     expect(Function.prototype).not.toHaveProperty('polluted')
   })
 
-  it('gives the actor of the profile host to classes without one of their own', () => {
+  it('gives the actor of the profile host to classes without an actor', () => {
     expect(made({ class: 6008, activity: 1 })).toMatchObject({
       actor: { user: { name: 'ann' } },
       metadata: { profiles: ['host'] },

@@ -42,7 +42,7 @@ describe('toOtlp', () => {
     })
   })
 
-  it('names what it knows by the semantic conventions', () => {
+  it('uses the names of the semantic conventions', () => {
     const { attributes } = recordOf(
       eventOf({
         type: 'error:projects:create',
@@ -62,7 +62,7 @@ describe('toOtlp', () => {
     ])
   })
 
-  it('does not take the attributes of custom events for those of a request', () => {
+  it('does not treat attributes of custom events as attributes of a request', () => {
     const record = recordOf(eventOf({ system: false }))
     expect(record.attributes.map(({ key }) => key)).toEqual([
       'log.record.uid',
@@ -145,7 +145,7 @@ describe('toOtlp', () => {
     expect(throughProtobuf(request).json).toEqual(withoutDefaults(request))
   })
 
-  it('writes what is nested deeply as text, so that readers of protobuf accept it', () => {
+  it('writes deeply nested values as text, so that readers of protobuf accept them', () => {
     let value: JsonValue = 'core'
     for (let depth = 0; depth < 63; depth += 1) value = depth % 2 === 0 ? { value } : [value]
     const request = toOtlp([background('info:email:sent', { value })], { service: 'orders' })

@@ -1,7 +1,7 @@
 import { type AuditEvent, formatTimestamp, type JsonObject } from 'daybook'
 import { numberedId, plainEvent } from '../../support/plain-events.js'
 
-/** Events with these attributes, a second apart. */
+/** Events with these attributes, one second apart. */
 export const events = (attributes: readonly object[]): AuditEvent[] =>
   attributes.map((one, n) =>
     plainEvent({

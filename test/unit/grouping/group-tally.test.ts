@@ -13,7 +13,7 @@ const countsOf = ({ groups }: GroupTally): unknown[] =>
   [...groups.values()].map(({ values, count }) => [...values, count])
 
 describe('a group tally', () => {
-  it('keeps the first groups up to its capacity, and says that it is full', () => {
+  it('keeps the first groups up to its capacity, and is full then', () => {
     const capacity = { groups: 2, characters: 100 }
     const tally = createGroupTally({ by: ['a'], numbers: [] }, [], capacity)
     added(tally, [{ a: 1 }, { a: 2 }])

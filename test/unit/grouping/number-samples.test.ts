@@ -22,7 +22,7 @@ describe('a number sample', () => {
     expect(finishSteps(createNumberSamples().create().summary(undefined))).toBeUndefined()
   })
 
-  it('states intervals by the number of independent parts, open where they are unknown', () => {
+  it('gives intervals by the number of independent parts, open at unknown ends', () => {
     const sample = createNumberSamples().create()
     for (const number of range(1000)) sample.add(number)
     const { exact, p50, p99 } = finishSteps(sample.summary(100))!
@@ -32,7 +32,7 @@ describe('a number sample', () => {
     expect(p99).toEqual({ value: 990, low: 971, high: null })
   })
 
-  it('keeps every second number beyond the limit of all samples, and says so', () => {
+  it('keeps every second number beyond the limit of all samples, and is not exact then', () => {
     const samples = createNumberSamples(100)
     const [one, other] = [samples.create(), samples.create()]
     for (const number of range(90)) one.add(number)

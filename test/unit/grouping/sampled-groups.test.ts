@@ -5,7 +5,7 @@ import { eventId } from '../../../src/event/event-id.js'
 import { randomOf } from '../../support/random.js'
 import { plainEvent } from '../../support/plain-events.js'
 
-/* A log of which a call without time reads only a part. */
+/* A log so large that a call with `within: 0` reads only a part of it. */
 
 const START = 1_767_225_600_000_000
 const COUNT = 60_000

@@ -17,7 +17,7 @@ function open(
   return audit
 }
 
-/** A store that reports this, and keeps to the contract otherwise. */
+/** A memory store with this health. */
 const reporting = (health: StoreHealth, readOnly = false): EventStore => ({
   ...memoryStore(),
   readOnly,
@@ -52,7 +52,7 @@ it.each<readonly [what: string, status: string, health: StoreHealth]>([
   expect((await open(reporting(health)).health()).status).toBe(status)
 })
 
-it('a store that refuses writes passes for a log that is read-only', async () => {
+it('a store that refuses writes passes if the log is read-only', async () => {
   expect((await open(reporting({ writable: false }, true)).health()).status).toBe('pass')
 })
 
@@ -105,7 +105,7 @@ it('a store that does not answer is waited for no longer than timeoutMs', async 
   })
 })
 
-it('a store without a health of its own is asked for an event', async () => {
+it('a store without the method health is asked for an event', async () => {
   const store: EventStore = fakeStore()
   expect((await open(store).health()).status).toBe('pass')
   store.get = failing(new Error('no longer'))

@@ -128,7 +128,7 @@ describe('history', () => {
     expect(patched({ n: 2, list: [1] }, entries[1]!.patch!)).toEqual({})
   })
 
-  describe('of a captured row whose key changes', () => {
+  describe('of a captured row with a changed key', () => {
     interface Row {
       readonly id: string
       readonly n?: number
@@ -156,7 +156,7 @@ describe('history', () => {
 
     it.each<[string, readonly Step[], Readonly<Record<string, readonly unknown[]>>]>([
       [
-        'goes on under the new key, and the old one can be taken',
+        'continues under the new key, and another row can get the old key',
         [
           [gone, A],
           [A, B],
@@ -276,7 +276,7 @@ describe('history', () => {
       expect(await statesOfA()).toEqual([A])
     })
 
-    it('is not known after an update of a large row, but known to end', async () => {
+    it('is not known after an update of a large row, except that it ends', async () => {
       for (const step of [
         [gone, A],
         [A, A, 'cut'],
@@ -287,7 +287,7 @@ describe('history', () => {
     })
   })
 
-  it('does not know a state before one is whole, nor after a change that does not fit', async () => {
+  it('has no state before the first complete one, and after a change that does not fit', async () => {
     await change('update', { n: 1 }, { n: 2 })
     await change('update', [1], { n: 5 })
     await change('update', { n: 5 }, { n: 6 })
@@ -376,7 +376,7 @@ describe('history', () => {
   })
 })
 
-/** The value with the keys of its objects in order: a patch need not restore the order. */
+/** The value with sorted keys, because a patch need not restore the order. */
 function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map(sorted)
@@ -385,7 +385,7 @@ function sorted(value: unknown): unknown {
 }
 
 describe('revertPatch', () => {
-  it('gives the operations that lead back, last one first', async () => {
+  it('has the inverse operations in reverse order', async () => {
     const before = { name: 'a', tags: ['p', 'q', 'r'], gone: null }
     const after = { name: 'b', tags: ['p'], extra: { deep: 1 } }
     const event = await change('update', before, after)
@@ -404,7 +404,7 @@ describe('revertPatch', () => {
     expect(patched({}, revertPatch({ attributes: { before: state } }))).toEqual(state)
   })
 
-  it('with `test` fails where the value was changed again', async () => {
+  it('with `test` fails if the value was changed again', async () => {
     const event = await change('update', { n: 1, m: 1 }, { n: 2, m: 2 })
     const patch = revertPatch(event, { test: true })
     expect(patched({ n: 2, m: 2, other: 1 }, patch)).toEqual({ n: 1, m: 1, other: 1 })

@@ -36,10 +36,10 @@ describe('a double does not hold', () => {
     `0.${'3'.repeat(101)}`,
   ])('%s', (text) => expect(isHeldByDouble(text)).toBe(false))
 
-  it('an integer that it rounds', () => {
+  it('an integer that a double rounds', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 29n }), (tens) => {
-        // Without zeros at the end, all digits of the integer are written.
+        // Written without zeros at the end, the integer has all of its digits.
         const integer = tens * 10n + 1n
         expect(isHeldByDouble(String(integer))).toBe(BigInt(Number(integer)) === integer)
       }),
@@ -48,7 +48,7 @@ describe('a double does not hold', () => {
 })
 
 describe('the first inexact number', () => {
-  it('is found with its place, whatever stands around it', () => {
+  it('is found with its place in any document', () => {
     const json =
       '{ "-0": "-0", "a\\"": [1, {"-0":[]}, [{}, "9007199254740993", {"b" : [ [ ] , -0 ] }]], "c": 1e999 }'
     expect(findInexactNumber(json, [])).toEqual({ path: ['a"', '2', '2', 'b', '1'], text: '-0' })

@@ -27,7 +27,7 @@ it.each([
   expect(typeOf(request)).toBe(type)
 })
 
-it('an action of the registry is one even if it is a plural', () => {
+it('an action of the registry counts as one even if it is a plural', () => {
   const types = { 'api:changes:settings': {} }
   expect(typeOf('POST /changes/:id/settings', types)).toBe('changes:settings')
   expect(typeOf('POST /changes/:id/notes', types)).toBe('notes:create')

@@ -11,7 +11,7 @@ type List = () => Promise<EventPage>
 const warningsOf = (list: List, ...sorts: readonly string[]) =>
   sortWarnings({ list }, parseQuery({ filter: { sorts } }), [])
 
-it('one query decides about all attributes that no event has', async () => {
+it('one query checks all attributes that no event has', async () => {
   let queries = 0
   const list: List = () => {
     queries++

@@ -24,7 +24,7 @@ it('returns the bytes of all parts of a longer text', async () => {
   expect(textOf(await join(parts))).toBe(parts.join(''))
 })
 
-// For the last size, the buffer kept from the one before has room for two bytes per unit, not three.
+// For the last size, the reused buffer has room for two bytes per unit, not for three.
 it.each([1, 100, 1000, 5_000_000, 2_000_000])(
   'encodes parts of %i characters, several times',
   async (size) => {

@@ -14,7 +14,7 @@ const nextSuffix = suffixSource()
 
 interface Rig {
   readonly lives: LiveEvents
-  /** The changes that were written, including those of `close`. */
+  /** The written changes, including those of `close`. */
   readonly writes: LiveChange[]
   readonly touched: (readonly string[])[]
   open(attributes?: JsonObject): Promise<LiveEvent>
@@ -96,7 +96,7 @@ afterEach(() => {
 })
 
 describe('a live event', () => {
-  it('replaces given keys, removes those that are undefined, and keeps the others', async () => {
+  it('replaces given keys, removes undefined ones, and keeps the others', async () => {
     const { open, read } = rig()
     const live = await open({ stage: 1, a: 'x', b: { c: 1 } })
     await live.update({ stage: 2, a: undefined, b: { d: 2 }, e: [1] })
@@ -147,7 +147,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ a: 'new+', b: '+', c: 'text+', d: 'text+' })
   })
 
-  it('rejects changes that are not an object, not a text, or throw, and stays unchanged', async () => {
+  it('rejects changes of a wrong type, and functions that throw, and stays unchanged', async () => {
     const { open } = rig()
     const live = await open({ n: 1 })
     const wrong = { name: 'AuditLogError', code: 'INVALID_DATA' }
@@ -165,7 +165,7 @@ describe('a live event', () => {
     expect(await finalOf(live.close())).toEqual({ n: 1 })
   })
 
-  it('makes data storable as record does, and lists what it changed', async () => {
+  it('makes data storable as record does, and lists the replaced values', async () => {
     const { open } = rig()
     const live = await open({ bad: Number.NaN as unknown as string })
     await live.update({ when: new Date(0), type: 'x', big: Infinity })
@@ -256,7 +256,7 @@ describe('writing', () => {
     ])
   })
 
-  it('writes a long text once, whatever else changes', async () => {
+  it('writes a long text once, even if other attributes change', async () => {
     const { open, writes } = rig()
     const live = await open({ log: '' })
     const line = `${'x'.repeat(99)}\n`
@@ -275,7 +275,7 @@ describe('writing', () => {
     expect(Math.max(...writes.map(({ json }) => json?.length ?? 0))).toBeLessThan(100)
   })
 
-  it('delays only calls that are more than 64 KiB ahead', async () => {
+  it('delays only calls with more than 64 KiB of unwritten changes', async () => {
     const { open } = rig()
     const live = await open({ log: '' })
     await live.append('log', 'first')
@@ -313,7 +313,7 @@ describe('writing', () => {
 })
 
 describe('the limit', () => {
-  it('keeps the newest part of an appended text, and says so', async () => {
+  it('keeps the newest part of an appended text, and lists the cut', async () => {
     const { open, writes } = rig(memoryStore(), { maxBytes: 10_000 })
     const live = await open({ name: 'n', log: '' })
     const lines = Array.from({ length: 3000 }, (_, i) => `line ${i} 😀\n`)
@@ -345,7 +345,7 @@ describe('the limit', () => {
     expect(other).toBe('o'.repeat(4000))
   })
 
-  it('cuts the longest text first, and other attributes only if that is not enough', async () => {
+  it('cuts the longest text first, and other attributes only if this is not enough', async () => {
     const { open } = rig(memoryStore(), { maxBytes: 10_000 })
     const live = await open({ long: '', short: '' })
     await live.append('short', 's'.repeat(1000))
@@ -368,7 +368,7 @@ describe('the limit', () => {
 })
 
 describe('a store that fails', () => {
-  it('is sent the failed change again, then all later changes in one write', async () => {
+  it('gets the failed change again, then all later changes in one write', async () => {
     const store = faultyStore(memoryStore())
     const { open, writes } = rig(store, { deadlineMs: 5000 })
     const live = await open({ log: '' })

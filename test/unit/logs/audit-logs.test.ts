@@ -89,7 +89,7 @@ it('waits for the calls in progress when it is closed', async () => {
   for (const event of await Promise.all(recorded)) expect(event).toMatchObject({ type: 'note' })
 })
 
-it('tries again to open a log that could not be opened', async () => {
+it('retries to open a log after a failure', async () => {
   const stores = memoryLogs()
   let failures = 1
   await using logs = open({
@@ -130,7 +130,7 @@ it('finds existing logs only, and lists their keys in pages', async () => {
   for (const key of ['b', 'a', '\u{1F600}', '\uFFFD', 'B']) await logs.log(key).record('note')
   expect(await logs.find('none')).toBeUndefined()
   expect(await logs.find('a')).toBe(logs.log('a'))
-  // By code points, not by UTF-16.
+  // Sorted by code points, not by UTF-16 units.
   expect(await logs.keys()).toEqual(['B', 'a', 'b', '\uFFFD', '\u{1F600}'])
   expect(await logs.keys({ limit: 2 })).toEqual(['B', 'a'])
   expect(await logs.keys({ after: 'a', limit: 2 })).toEqual(['b', '\uFFFD'])
@@ -217,7 +217,7 @@ it('merges by time, then by log, and pages back by a cursor', async () => {
   expect(pages).toEqual([all])
 })
 
-it('misses no event of a log whose clock is behind when it continues at newer events', async () => {
+it('misses no event of a log with a slow clock when it continues at newer events', async () => {
   const clocks = new Map([
     ['ahead', manualClock('2026-01-01T00:00:10Z')],
     ['behind', manualClock('2026-01-01T00:00:00Z')],
@@ -256,7 +256,7 @@ it.each(['x', '', 'AQ', 'AgAA', 'A'.repeat(40), '%'])('refuses the cursor %j', a
   await expect(logs.list({ filter: { s: 'n' } }, { cursor })).rejects.toEqual(invalid)
 })
 
-it('shows of each log what is visible, and names the log that fails', async () => {
+it('shows the visible events of each log, and names the log that fails', async () => {
   await using logs = open()
   for (const key of ['a', 'b'])
     for (const username of ['ann', 'bob'])
@@ -308,9 +308,9 @@ it('adds up counts in the same buckets', async () => {
   await Promise.all([logs.close(), single.close()])
 })
 
-/* These wait for rounds and for logs to be idle, so they run at the same time. */
+/* These tests wait for rounds and for idle logs, so they run at the same time. */
 
-it.concurrent('follows logs, also those that are made later, and continues by a cursor', async () => {
+it.concurrent('follows logs, including logs that are created later, and continues with a cursor', async () => {
   await using logs = open()
   await logs.log('a').record('note', { n: 1 })
   await logs.log('b').record('note', { n: 2 })
@@ -423,7 +423,7 @@ it.concurrent('delivers to channels while a log is open, and in turns', async ()
   })
   await logs.log('a').record('note', { n: 1 })
   await eventually(() => expect(delivered).toEqual(['1']))
-  // By another process, while the log is not open in this one.
+  // Recorded by another process, while the log is not open in this one.
   await eventually(() => expect(logs.openCount).toBe(0))
   const other = open({ stores })
   await other.log('a').record('note', { n: 2 })

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { namedLogs } from '../../../src/logs/named-logs.js'
 
-it('logs are opened when they are read: open ones of thousands of keys would take gigabytes', async () => {
+it('logs are opened only when they are read, because thousands of open logs would take gigabytes', async () => {
   const keys = Array.from({ length: 2500 }, (_, i) => `log ${String(i).padStart(4, '0')}`)
   const get = vi.fn((key: string) => key as never)
   const stores = {

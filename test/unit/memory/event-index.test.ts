@@ -35,13 +35,13 @@ const eventsAt = (times: readonly number[]) => times.map((time) => ({ time, even
 const timesFrom = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, i) => first + 10 * i)
 
-it('adds some thousand events at a time, whatever is added meanwhile', () => {
+it('adds some thousand events at a time, also if events are added during the pauses', () => {
   const timeline = createTimeline()
   const index = createEventIndex(timeline, createLiveEvents(timeline))
   timeline.addNewest(eventsAt(timesFrom(10, 9000)))
   const first = index.view(undefined)
   expect(first.next().done).toBe(false)
-  // Imported events before and after those that were added, and a new one.
+  // Imported events before and after the added events, and a new event.
   const imported = [5, 15, 89_995]
   timeline.insert(eventsAt(imported))
   for (const time of imported) index.addLate(time)

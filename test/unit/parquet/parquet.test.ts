@@ -57,7 +57,7 @@ const hostile: readonly AuditEvent[] = HOSTILE.flatMap((text, i) => {
   ]
 })
 
-/** Years that few programs read, the first microsecond, and the last that numbers hold exactly. */
+/** Years that few programs can read, the first microsecond, and the last microsecond that a number holds exactly. */
 const edges: readonly AuditEvent[] = [0, 1, 999_999, 2 ** 53 - 1].map((time) =>
   plainEvent({ created_at: formatTimestamp(time), username: 'ann', attributes: { time } }),
 )
@@ -97,7 +97,7 @@ describe('a Parquet file', () => {
     expect(await readFile(await writeFile(all, options))).toEqual(all)
   })
 
-  it('gives back events whose attributes are not parsed', async () => {
+  it('returns events whose attributes are not parsed', async () => {
     const lazy = all.map(({ attributes, ...own }) => new LazyEvent(own, JSON.stringify(attributes)))
     expect(await readFile(await writeFile(lazy))).toEqual(all)
   })
@@ -108,7 +108,7 @@ describe('a Parquet file', () => {
     expect(await queryDuckDb(`SELECT count(*) AS n FROM '${file}'`)).toEqual([[{ n: '0' }]])
   })
 
-  it('holds what an import takes, and exports again', async () => {
+  it('has events that can be imported and exported again', async () => {
     await using log = new AuditLog({ store: memoryStore(), types: {} })
     const types = new Set(HOSTILE.slice(2, 5))
     const valid = all.filter(({ system, type }) => system || types.has(type))
@@ -185,7 +185,7 @@ describe('DuckDB', () => {
 })
 
 describe('a column of an attribute', () => {
-  it('has text as it is, other values as JSON, and several as an array', async () => {
+  it('has text unchanged, other values as JSON, and several values as an array', async () => {
     const given: readonly JsonObject[] = [
       { url_params: { code: 'a' } },
       { url_params_code: 7 },

@@ -60,7 +60,7 @@ describe('pages of texts', () => {
     )
   })
 
-  it('are written while others are compressed', async () => {
+  it('are filled while others are compressed', async () => {
     const pages = pagesOf()
     const given = Array.from({ length: 1000 }, (_, n) => `text ${n} `.repeat(3))
     for (const text of given) pages.add(text)
@@ -69,7 +69,7 @@ describe('pages of texts', () => {
     expect((await pages.take()).flatMap(textsIn)).toEqual(given)
   })
 
-  it('of no texts are none', async () => {
+  it('without texts there are no pages', async () => {
     expect(await pagesOf().take()).toEqual([])
   })
 })

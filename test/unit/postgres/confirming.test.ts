@@ -3,7 +3,9 @@ import type { PostgresPoolClient, TextRow } from '../../../adapters/postgres/con
 import { askAndCommit } from '../../../adapters/postgres/connection/commits.js'
 import { sessionOf } from '../../../adapters/postgres/connection/session.js'
 
-/** A connection whose statements run in these transactions, each after its session, or fail, and what it has sent. */
+/**
+ * A connection, with the statements that it has sent. The statements run in these transactions, in order, or fail.
+ */
 function clientOf(...transactions: (string | Error)[]): {
   client: PostgresPoolClient
   sent: string[]
@@ -32,7 +34,7 @@ it('a commit is durable once the same session has confirmed it', async () => {
   ])
 })
 
-it('a commit that another session has confirmed may be lost, and the next one confirms itself', async () => {
+it('a commit that another session has confirmed may be lost, and the next session confirms itself', async () => {
   const { client, sent } = clientOf('a|1', 'b|2', 'a|3')
   await expect((await commit(client)).durable).rejects.toThrow(/another session/)
   sent.length = 0
@@ -44,7 +46,7 @@ it('a commit that another session has confirmed may be lost, and the next one co
   ])
 })
 
-it('a commit in a transaction of the host is none', async () => {
+it('a commit in a transaction of the host does not count', async () => {
   const { client } = clientOf('a|1', 'a|1')
   await expect((await commit(client)).durable).rejects.toThrow(/transaction that is not/)
 })

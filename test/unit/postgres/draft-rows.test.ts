@@ -18,7 +18,7 @@ const makeDrafts = (): EventDraft[] => [
   draft(2, Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`name-${n}`, n]))),
 ]
 
-it('rows have the times of the drafts that were found, and no others', () => {
+it('only rows of found drafts have times', () => {
   const drafts = makeDrafts()
   const rows = draftRows(drafts, 16_384)
   const found = draftRows(drafts, 16_384, new Map([['8000000000000001', 1_800_000_000_000_000]]))

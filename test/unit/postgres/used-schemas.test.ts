@@ -29,13 +29,16 @@ const use = (client: PostgresPoolClient, schemas: number): void => {
 it.each([
   [MOST, false],
   [MOST + 1, true],
-])('a connection that was used for %i schemas is closed when given back: %j', (schemas, closed) => {
-  const { client, isClosed } = fakeClient()
-  use(client, schemas)
-  expect(isClosed()).toBe(closed)
-})
+])(
+  'a connection that was used for %i schemas is closed when it is returned: %j',
+  (schemas, closed) => {
+    const { client, isClosed } = fakeClient()
+    use(client, schemas)
+    expect(isClosed()).toBe(closed)
+  },
+)
 
-it('a connection through a pooler stays, as the server process is that of the pooler', () => {
+it('a connection through a pooler stays, because the server process belongs to the pooler', () => {
   const { client, isClosed } = fakeClient()
   notePooled(client)
   use(client, MOST + 1)

@@ -53,7 +53,7 @@ describe('cloudTrail', () => {
       const { data } = cloudTrail.eventOf(record)!
       expect(data).toMatchObject(record)
       expect(data['request_id']).toBe(record['requestID'])
-      // Services that act for others write their name.
+      // Services that act for other users have their name in this field.
       const { sourceIPAddress: source } = record as { readonly sourceIPAddress: string }
       expect(data['remote_address']).toBe(isIP(source) ? source : undefined)
     }
@@ -216,7 +216,7 @@ describe('vault', () => {
     }
     const pairs = [...ids.values()].filter(({ length }) => length === 2)
     expect(new Set(pairs.map((pair) => pair.join(' ')))).toEqual(new Set(['request response']))
-    // The device tests itself and then sees the response that enabled it; sealing has no response.
+    // The device tests itself and then gets the response that enabled it. Sealing has no response.
     expect([ids.size, pairs.length]).toEqual([73, 70])
   })
 })
@@ -259,7 +259,7 @@ const objectIn = (value: JsonValue | undefined): JsonObject => Object(value) as 
 const versions = recordsOf('papertrail')
 const entries = recordsOf('django-auditlog')
 
-/** How often each type occurs. */
+/** The number of records of each type. */
 function typesOf(preset: Preset, records: readonly JsonObject[]): Record<string, number> {
   const types = records.map((record) => preset.eventOf(record)?.type ?? 'refused')
   return Object.fromEntries(
@@ -400,7 +400,7 @@ describe('djangoAuditlog', () => {
     expect(event).toMatchObject({ type: 'django:7:update', username })
   })
 
-  it('reads changes that are JSON text, as versions before 3 have them', () => {
+  it('reads changes that are JSON text, as in versions before 3', () => {
     const row = { content_type_id: 7, object_pk: '1', action: 1, changes: '{"name":["a","b"]}' }
     expect(djangoAuditlog.eventOf(row)!.data['changed']).toEqual(['name'])
   })
@@ -427,7 +427,7 @@ describe('kubernetes', () => {
     )
   })
 
-  it('takes the error of a request that failed, and no other', () => {
+  it('has the error of a failed request, but no other error', () => {
     const failed = requests.filter((record) => kubernetes.eventOf(record)!.data['error'])
     const errors = failed.map((record) => kubernetes.eventOf(record)!.data['error'])
     expect(new Set(errors)).toEqual(
@@ -442,7 +442,7 @@ describe('kubernetes', () => {
     expect(of({ code: 200, reason: 'Forbidden' })).toBeUndefined()
   })
 
-  it('has other keys for requests whose clients chose one id', () => {
+  it('has different keys for requests with the same id chosen by clients', () => {
     const base = { kind: 'Event', apiVersion: 'audit.k8s.io/v1', verb: 'get', auditID: 'a' }
     const keys = ['2026-11-20T10:00:00.000002Z', '2026-11-20T10:00:05.000002Z', null].map(
       (time) => kubernetes.eventOf({ ...base, stage: 'Panic', stageTimestamp: time })!.key,
@@ -507,7 +507,7 @@ describe.each(TRIED_PRESETS)('records of %s', (name) => {
     expect(preset.isUntried).toBeUndefined()
   })
 
-  it('have a key each, or none', () => {
+  it('have a unique key, or none', () => {
     const keys = records.map((record) => preset.eventOf(record)!.key)
     expect(new Set(keys).size).toBe(name === 'windows' ? 1 : records.length)
   })
@@ -523,7 +523,7 @@ describe.each(TRIED_PRESETS)('records of %s', (name) => {
   })
 })
 
-it('says which presets are untried', () => {
+it('lists the untried presets', () => {
   const untried = presets.filter(({ isUntried }) => isUntried).map(({ name }) => name)
   expect(untried).toEqual(Object.keys(EXAMPLES))
   expect(presets.map(({ name }) => name).toSorted()).toEqual(
@@ -531,7 +531,7 @@ it('says which presets are untried', () => {
   )
 })
 
-/** The sentences of all records. Of those of a type that differ only in numbers, the first. */
+/** The sentences of all records. If sentences of a type differ only in numbers, the first of them. */
 function sentencesOf(
   { eventOf, customTypes }: Preset,
   records: readonly JsonObject[],

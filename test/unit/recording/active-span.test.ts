@@ -54,7 +54,7 @@ it('events have the ids of the active span, also after await and in callbacks', 
   expect(await attributes()).toEqual([outer, inner, outer, {}])
 })
 
-it('the active span comes before the header of the request, and ids of the call before both', async () => {
+it('the active span takes precedence over the header of the request, and ids of the call take precedence over both', async () => {
   const header = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }
   class Ann extends LateActor {
     override read = () => ({ actor: { username: 'ann' }, attributes: undefined })
@@ -80,7 +80,7 @@ it('the active span comes before the header of the request, and ids of the call 
   ])
 })
 
-it('a span without valid ids gives none', async () => {
+it('a span without valid ids adds no ids', async () => {
   const invalid = trace.wrapSpanContext({
     traceId: '0'.repeat(32),
     spanId: '0'.repeat(16),

@@ -78,7 +78,7 @@ it('listeners run outside the contexts of the calls', async () => {
     }),
   )
   await Promise.all(calls)
-  // Two calls, what the listener recorded for each, and a rejected call.
+  // Two calls, the records of the listener for each, and a rejected call.
   expect(seen).toEqual(Array.from({ length: 5 }, () => [undefined, undefined]))
   const { events } = await audit.list('filter[type_eq]=follow_up')
   expect(events.map((event) => [event.username, event.attributes])).toEqual([
@@ -164,7 +164,7 @@ describe('the fields of an actor', () => {
     expect(events.map(({ attributes }) => attributes)).toEqual([{}, {}, ofBot])
   })
 
-  it('do not make a call with the same idempotency key another one', async () => {
+  it('do not count as a difference of calls with the same idempotency key', async () => {
     const audit = open()
     const options = { username: 'ann', idempotencyKey: 'k' }
     const record = (data: object) => audit.recordCustom('custom', data, options)
@@ -262,7 +262,7 @@ describe('bindActor', () => {
   })
 
   it('does not affect other AsyncLocalStorage instances', () => {
-    // The context of another library stays that of the caller.
+    // The context of another library stays the context of the caller.
     const resource = new AsyncResource('test')
     const bound = withActor('ann', () => bindActor(() => username()))
     expect(resource.runInAsyncScope(() => withActor('bob', bound))).toBe('ann')

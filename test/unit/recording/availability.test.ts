@@ -15,7 +15,7 @@ const states: readonly AvailabilityState[] = [
   'downRefused',
 ]
 
-/** Events by state; a pair without an entry leaves the state as it is. */
+/** Events by state. A missing pair leaves the state as it is. */
 const changes: Partial<
   Record<AvailabilityState, Partial<Record<AvailabilityEvent, AvailabilityState>>>
 > = {
@@ -84,7 +84,7 @@ describe('the transitions', () => {
 
   it('lead from up to every state', () => {
     const reached = new Set<AvailabilityState>(['up'])
-    // The loop also visits members that are added on the way.
+    // Iterating over a set also visits members that are added during the loop.
     for (const state of reached)
       for (const next of Object.values(transitions[state])) if (next) reached.add(next)
     expect([...reached].toSorted()).toEqual(states.toSorted())
@@ -121,7 +121,7 @@ describe('the availability', () => {
     expect(availability.state).toBe(last ? 'downRefused' : 'down')
   })
 
-  it('keeps its state on an event that cannot occur in it', () => {
+  it('keeps its state after an event that cannot occur in it', () => {
     const availability = createAvailability()
     availability.onJournalWriteEnded(true)
     availability.onJournalWriteEnded(false)

@@ -30,7 +30,7 @@ const channels = {
   count: tracingChannel<unknown, CountMessage>('daybook:count'),
 }
 
-/** The messages of a channel, each with the stages at which it was published. */
+/** The messages of a channel, each with its stages. */
 function messagesOf<Message extends object>(channel: TracingChannel<unknown, Message>) {
   const seen = new Map<Message, string[]>()
   const note = (stage: string) => (message: Message) => {
@@ -78,7 +78,7 @@ it('daybook:record has each call with its event, before the call resolves', asyn
   expect(all()).toHaveLength(4)
 })
 
-it('daybook:record has the error of a rejected call, and leaves the call as it is', async () => {
+it('daybook:record has the error of a rejected call, and does not change the call', async () => {
   const store = faultyStore(memoryStore())
   const audit = open({ store })
   const { all } = messagesOf(channels.record)

@@ -25,7 +25,7 @@ afterEach(() => void vi.useRealTimers())
 interface Rig {
   readonly audit: AuditLog
   readonly store: FaultyStore
-  /** Numbers of the stored events, oldest first, without those of the log itself. */
+  /** Numbers of the stored events, oldest first, without events of the log itself. */
   storedNumbers(): Promise<unknown[]>
   /** Records event number `n`; by default by ann with the key `k`. */
   note(n: number, options?: { key?: string; username?: string | null; signal?: AbortSignal }): Call
@@ -58,7 +58,7 @@ function rig(options: Options = {}, events: EventStore = memoryStore()): Rig {
   }
 }
 
-/** Stays open when a log closes it: so several logs on it are like several processes. */
+/** A store that stays open when a log closes it. Several logs on it act as several processes. */
 function sharedStore(clock?: Clock): EventStore {
   return { ...memoryStore(clock && { clock }), close: async () => {} }
 }
@@ -104,7 +104,7 @@ describe('a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, stored: 2, waiting: 0 })
   })
 
-  it('makes a call in another process resolve to that event too', async () => {
+  it('makes a call in another process resolve to the same event', async () => {
     const [one, other] = twins()
     const first = await one.note(1)
     expect(await other.note(1)).toEqual(first)
@@ -146,7 +146,7 @@ describe('a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 5, stored: 1, rejected: 4 })
   })
 
-  it('also rejects them while the first call is in flight', async () => {
+  it('rejects another type or other data while the first call is in flight', async () => {
     const [{ note }, other] = twins()
     const calls = [note(1), note(2), other.note(1), other.note(2)]
     expect(await Promise.all(calls.map(codeOf))).toEqual([
@@ -224,24 +224,27 @@ describe('a key', () => {
 })
 
 describe('the 24 hours of a key', () => {
-  it.each(['again and again', 'never before'])('end, whether it was used %s', async (title) => {
-    const clock = manualClock()
-    const { note, storedNumbers } = rig({}, memoryStore({ clock }))
-    const first = await note(1)
-    for (let hour = 0; hour < 23; hour++) {
-      clock.advance(DAY / 24)
-      if (title === 'again and again') expect(await note(1)).toEqual(first)
-    }
-    clock.advance(DAY / 24 - 1)
-    expect(await note(1)).toEqual(first)
-    expect(await codeOf(note(2))).toBe('IDEMPOTENCY_CONFLICT')
-    clock.advance(1)
-    expect(await codeOf(note(2))).toBe(2)
-    expect(await codeOf(note(1))).toBe('IDEMPOTENCY_CONFLICT')
-    expect(await storedNumbers()).toEqual([1, 2])
-  })
+  it.each(['again and again', 'never before'])(
+    'end at the same time if it was used %s',
+    async (title) => {
+      const clock = manualClock()
+      const { note, storedNumbers } = rig({}, memoryStore({ clock }))
+      const first = await note(1)
+      for (let hour = 0; hour < 23; hour++) {
+        clock.advance(DAY / 24)
+        if (title === 'again and again') expect(await note(1)).toEqual(first)
+      }
+      clock.advance(DAY / 24 - 1)
+      expect(await note(1)).toEqual(first)
+      expect(await codeOf(note(2))).toBe('IDEMPOTENCY_CONFLICT')
+      clock.advance(1)
+      expect(await codeOf(note(2))).toBe(2)
+      expect(await codeOf(note(1))).toBe('IDEMPOTENCY_CONFLICT')
+      expect(await storedNumbers()).toEqual([1, 2])
+    },
+  )
 
-  it('start at the first call, even if a later one stores the event', async () => {
+  it('start at the first call, even if a later call stores the event', async () => {
     const clock = manualClock()
     const { audit, note, store, storedNumbers } = rig({}, memoryStore({ clock }))
     store.fail('append', 1)
@@ -288,7 +291,7 @@ describe('a failing store', () => {
     expect(await storedNumbers()).toEqual([1])
   })
 
-  it('that could not save the event of the key finds it later', async () => {
+  it('that fails after the append does not cause a second event', async () => {
     const events = sharedStore()
     const [one, other] = [rig({}, dyingStore(events)), rig({}, events)]
     const first = await one.note(1)
@@ -393,10 +396,10 @@ describe('a call with a key', () => {
   it('can be aborted during the key lookup', async () => {
     const { audit, store, note } = rig()
     store.hang('updateState', 1)
-    const giving = new AbortController()
-    const call = note(1, { signal: giving.signal })
+    const aborting = new AbortController()
+    const call = note(1, { signal: aborting.signal })
     expect(await stateOf(call)).toBe('waiting')
-    giving.abort()
+    aborting.abort()
     expect(await codeOf(call)).toBe('ABORTED')
     expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
     expect(await codeOf(note(1))).toBe(1)
@@ -404,25 +407,25 @@ describe('a call with a key', () => {
 
   it('can be aborted when the key lookup resolves', async () => {
     const events = memoryStore()
-    const giving = new AbortController()
+    const aborting = new AbortController()
     const updateState: EventStore['updateState'] = async (key, change, options) => {
       const answer = await events.updateState(key, change, options)
-      giving.abort()
+      aborting.abort()
       return answer
     }
     const { audit, note, storedNumbers } = rig({}, { ...events, updateState })
-    expect(await codeOf(note(1, { signal: giving.signal }))).toBe('ABORTED')
+    expect(await codeOf(note(1, { signal: aborting.signal }))).toBe('ABORTED')
     expect(audit.stats()).toMatchObject({ calls: 1, rejected: 1, waiting: 0 })
     expect(await storedNumbers()).toEqual([])
   })
 
-  it('that is aborted while it waits for another does not affect the others', async () => {
+  it('that is aborted while it waits for another call does not affect other calls', async () => {
     const { audit, store, note, storedNumbers } = rig()
     store.hang('append', 1)
-    const giving = new AbortController()
-    const calls = [note(1), note(1, { signal: giving.signal }), note(1)]
+    const aborting = new AbortController()
+    const calls = [note(1), note(1, { signal: aborting.signal }), note(1)]
     await turns()
-    giving.abort()
+    aborting.abort()
     expect(await codeOf(calls[1]!)).toBe('ABORTED')
     expect(await stateOf(calls[2]!)).toBe('waiting')
     store.heal()
@@ -468,7 +471,7 @@ describe('a call with a key', () => {
 
   it('keeps the counts balanced at every moment', async () => {
     const events = memoryStore()
-    const looking: EventStore = {
+    const checkingStore: EventStore = {
       ...events,
       async append(drafts, options) {
         expectBalanced(audit.stats())
@@ -481,7 +484,7 @@ describe('a call with a key', () => {
     }
     const { audit, note, store } = rig(
       { failurePolicy: 'queue', journal: memoryJournal() },
-      looking,
+      checkingStore,
     )
     store.fail('append', 2)
     const calls = Array.from({ length: 30 }, (_, n) => note(n % 7, { key: `${n % 5}` }))
@@ -493,7 +496,7 @@ describe('a call with a key', () => {
     expect(audit.stats()).toMatchObject({ calls: 30, waiting: 0 })
   })
 
-  it('shares a batch with others, and is not emitted as recorded again', async () => {
+  it('shares a batch with other calls, and a repeated call emits no second `recorded`', async () => {
     const clock = manualClock()
     const events = sharedStore(clock)
     const first = await rig({}, dyingStore(events)).note(1)

@@ -32,7 +32,7 @@ beforeEach(() => {
 const stateOf = (store: FaultyStore): Promise<JsonValue | undefined> =>
   store.updateState('intents', (value) => value)
 
-/** A log, and its store, which stays open. */
+/** A log and its store. Closing the log does not close the store. */
 function open(options: Partial<AuditLogOptions<EventTypes>> = {}, memory = memoryStore()) {
   const store = faultyStore({ ...memory, close: async () => {} })
   const audit = new AuditLog<EventTypes>({ store, types, ...options })
@@ -43,7 +43,7 @@ function open(options: Partial<AuditLogOptions<EventTypes>> = {}, memory = memor
   return { audit, store, memory, intents: audit.intents(), stored }
 }
 
-/** Also the first look of a log that opens no intents. */
+/** Fakes all timers, including the first look of a log that opens no intents. */
 const fakeAllTimers = (): void =>
   void vi.useFakeTimers({
     toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
@@ -75,7 +75,7 @@ it('close leaves nothing in the store if no intent is open', async () => {
   await expect(intents.open('a', {})).rejects.toMatchObject({ code: 'CLOSED' })
 })
 
-it('close leaves an open intent to the next process, also one whose outcome comes too late', async () => {
+it('close leaves an open intent to the next process, also if its outcome is too late', async () => {
   const { audit, intents, memory } = open()
   const late = await intents.open('late', { n: 1 }, { username: 'ann' })
   await intents.open('open', { n: 2 })
@@ -183,7 +183,7 @@ it('opening rejects if the store does not answer in time, or too many are open',
   await expect(intents.open('c', {})).rejects.toMatchObject({ code: 'QUEUE_FULL' })
 })
 
-it('the event of an intent has the actor as whom it was opened', async () => {
+it('the event of an intent has the actor of its opening', async () => {
   const { audit, intents, stored } = open()
   const actor = { username: 'ann', on_behalf_of: 'bob' }
   const intent = await withActor(actor, () => intents.open('a', {}))
@@ -192,7 +192,7 @@ it('the event of an intent has the actor as whom it was opened', async () => {
   expect((await audit.list()).events[0]!.username).toBe('ann')
 })
 
-it('a failure has the source of its type, and what its values have lost', async () => {
+it('a failure has the source of its type, and lists replaced values', async () => {
   const ofType = { 'a:b': { source: '/api/workflows/{workflow_id}' } }
   const limits = { maxBytes: 4096 }
   const { audit, intents, memory } = open({ types: ofType, limits, strict: true })
@@ -239,7 +239,7 @@ interface Failing {
   readonly intent: Intent
   readonly audit: AuditLog
   readonly store: FaultyStore
-  /** The process ends: nothing of it reaches the store any more. */
+  /** Ends the process. Afterwards none of its calls reaches the store. */
   readonly die: () => void
 }
 
@@ -252,7 +252,7 @@ const unfinished = [
 ]
 const done = ['b', { m: 1 }]
 
-/** What happens to an intent, and the event that the log has in the end. */
+/** Calls on an intent, and the event that the log must have in the end. */
 const orders: readonly [
   name: string,
   run: (given: Failing) => Promise<unknown>,
@@ -435,7 +435,7 @@ const orders: readonly [
   ],
 ]
 
-describe('one event, which never looks done unless it is', () => {
+describe('exactly one event, which reports success only after the action', () => {
   beforeEach(fakeAllTimers)
 
   it.each(orders)('%s', async (_name, run, event) => {
@@ -459,7 +459,7 @@ describe('one event, which never looks done unless it is', () => {
   })
 })
 
-it('a failure follows an outcome whose call was rejected and that was kept all the same', async () => {
+it('a failure follows an outcome that was stored although its call was rejected', async () => {
   const memory = memoryStore()
   let isKept = false
   const append: EventStore['append'] = async (drafts, given) => {
@@ -488,7 +488,7 @@ it('a failure follows an outcome whose call was rejected and that was kept all t
   ])
 })
 
-describe('every log records what ended processes have left', () => {
+describe('every log records the intents of ended processes', () => {
   beforeEach(fakeAllTimers)
 
   /** A process with an open intent that has ended. */
@@ -500,7 +500,7 @@ describe('every log records what ended processes have left', () => {
   const typesIn = async (memory: EventStore): Promise<string[]> =>
     (await observe(memory).audit.list()).events.map(({ type }) => type)
 
-  it('one of them, the others wait', async () => {
+  it('only one log records them, the others wait', async () => {
     const memory = memoryStore()
     await end(memory)
     const others = Array.from({ length: 4 }, () => observe(memory))
@@ -511,7 +511,7 @@ describe('every log records what ended processes have left', () => {
     expect(await stateOf(others[0]!.store)).toBeUndefined()
   })
 
-  it('the next one, if the first one ends while it records them', async () => {
+  it('the next log, if the first one ends while it records them', async () => {
     const memory = memoryStore()
     await end(memory)
     const first = observe(memory)
@@ -525,7 +525,7 @@ describe('every log records what ended processes have left', () => {
     await expect.poll(() => typesIn(memory)).toEqual(['a'])
   })
 
-  it('also of one that ends long after the log was opened, once it stores an event', async () => {
+  it('even of a process that ends long after the log was opened, once the log stores an event', async () => {
     const memory = memoryStore()
     const { audit, store } = observe(memory)
     const read = vi.spyOn(store, 'readStates')
@@ -541,7 +541,7 @@ describe('every log records what ended processes have left', () => {
     await expect.poll(() => typesIn(memory)).toEqual(['b', 'c', 'a'])
   })
 
-  it('an event that is refused does not hold up the others', async () => {
+  it('a refused event does not block other events', async () => {
     const memory = memoryStore()
     const { audit, intents } = open({}, memory)
     for (const type of ['a', 'refused', 'b']) await intents.open(type, {})
@@ -559,7 +559,7 @@ describe('every log records what ended processes have left', () => {
     await expect.poll(() => typesIn(memory)).toEqual(['a', 'b', 'refused'])
   })
 
-  it('not a read-only one', async () => {
+  it('but not a read-only log', async () => {
     const memory = memoryStore()
     await end(memory)
     const timers = vi.getTimerCount()
@@ -569,7 +569,7 @@ describe('every log records what ended processes have left', () => {
     expect(vi.getTimerCount()).toBe(timers)
   })
 
-  it('one of many: without a timer of its own, and without opening a log or keeping it open', async () => {
+  it('one of many logs, without another timer, and without opening a log or keeping it open', async () => {
     const stores = memoryLogs()
     const [first, logs] = [0, 1].map(() => new AuditLogs({ stores, types, idleMs: 20_000 }))
     const left: AuditLog = first!.log('x')

@@ -31,7 +31,7 @@ interface Rig {
   readonly audit: AuditLog<typeof types>
   readonly store: FaultyStore
   readonly journal: MemoryJournal
-  /** Types of the stored events, oldest first, without those of the log itself. */
+  /** Types of the stored events, oldest first, without events of the log itself. */
   readonly storedTypes: () => Promise<string[]>
   /** The attributes of the gap reports. */
   readonly gaps: () => Promise<unknown[]>
@@ -75,8 +75,8 @@ afterEach(async () => {
   open.clear()
 })
 
-describe('a gap event whose first attempt was stored without an answer', () => {
-  /** Every attempt to store a gap event fails with the next of `codes`; the first one has stored it. */
+describe('a gap event that was stored by its first attempt, without an answer', () => {
+  /** Every attempt to store a gap event fails with the next of `codes`. The first attempt has stored the event. */
   async function inDoubt(codes: readonly AuditLogErrorCode[]): Promise<Rig> {
     const memory = memoryStore()
     let attempts = 0
@@ -137,7 +137,7 @@ describe('a gap event whose first attempt was stored without an answer', () => {
   })
 })
 
-it('an event that was stored without an answer is stored once, if only others of its batch are due', async () => {
+it('an event that was stored without an answer is stored once, also if only other events of its batch are due', async () => {
   const memory = memoryStore()
   const first = gate()
   let attempts = 0
@@ -269,7 +269,7 @@ describe('a gap event reports', () => {
       { strict: true },
     ],
     [
-      'a transaction that is none',
+      'a value that is not a transaction',
       'INVALID_OPTION',
       ({ audit }) => [audit.record('api:a:b', {}, { transaction: {} })],
     ],
@@ -300,7 +300,7 @@ describe('a gap event reports', () => {
     expect(audit.stats()).toMatchObject({ calls: 2, rejected: 0 })
   })
 
-  it('no custom event that is refused as invalid', async () => {
+  it('no custom events that are refused as invalid', async () => {
     const warnings = takeWarnings()
     const { audit, gaps } = rig()
     await expect(audit.recordCustom('')).rejects.toMatchObject({ code: 'INVALID_EVENT' })
@@ -313,7 +313,7 @@ describe('a gap event reports', () => {
     expect(warnings).toEqual([])
   })
 
-  it('calls whose type is not a text, and the start of a long one', async () => {
+  it('calls with a type that is not a text, and the start of a long type', async () => {
     takeWarnings()
     const { audit, gaps } = rig()
     const types = [Symbol('type'), undefined, 'x'.repeat(10_000)] as unknown as string[]
@@ -335,7 +335,7 @@ describe('a gap event reports', () => {
     expect(events).toMatchObject([{ type: 'warn:audit_log:gap', attributes: { count: 1 } }])
   })
 
-  it('nothing on close if neither store nor journal takes it, but a process warning does', async () => {
+  it('nothing on close if store and journal refuse the event, but a process warning reports the losses', async () => {
     const { audit, store, journal } = rig()
     journal.failing = new Error('full')
     audit.on('rejected', () => {})
@@ -396,7 +396,7 @@ describe('drop', () => {
     expect(await gaps()).toMatchObject([{ count: 1, losses: [{ reason: 'dropped', count: 1 }] }])
   })
 
-  it('waits for a hanging store until the deadline; of later calls only one waits', async () => {
+  it('waits for a hanging store until the deadline. Only one of later calls waits', async () => {
     const { audit, store } = rig({ failurePolicy })
     store.hang('append')
     const first = stateOfEnd(audit.record('api:a:b'))
@@ -475,7 +475,7 @@ describe('queue', () => {
     ])
   })
 
-  it('lets no event overtake those in the journal', async () => {
+  it('keeps the order of new events and events in the journal', async () => {
     const { audit, store, storedTypes } = rig({ failurePolicy })
     store.fail('append', 1)
     await audit.record('info:c:d')
@@ -551,7 +551,7 @@ describe('queue', () => {
     expect(journal.length).toBe(1)
   })
 
-  it('lets no event overtake those behind a refused one', async () => {
+  it('keeps the order of events after a refused event', async () => {
     const { audit, store, journal, storedTypes } = rig({ failurePolicy })
     store.fail('append', 1)
     await expect(audit.record('api:a:b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
@@ -568,7 +568,7 @@ describe('queue', () => {
     expect(await storedTypes()).toEqual(['info:c:e', 'info:c:d'])
   })
 
-  it('replays the journal of an earlier process, and finds what that has stored already', async () => {
+  it('replays the journal of an earlier process, and finds events that it has stored already', async () => {
     const memory = memoryStore()
     const draft = plainDraft({ type: 'info:c:d' })
     await memory.append([draft])
@@ -702,7 +702,7 @@ describe('counters', () => {
   })
 })
 
-/** The outcome of a call, however long it takes. */
+/** The outcome of a call, with an unlimited wait. */
 async function stateOfEnd(call: Promise<unknown>): Promise<string> {
   return call.then(
     (event) => (event === undefined ? 'undefined' : 'stored'),

@@ -57,7 +57,7 @@ function rig(
   )
   const add: Rig['add'] = (type, signal, further) => {
     const call = recorder.add(draft(type), { ...further, signal })
-    // The test awaits it later; until then it would be an unhandled rejection.
+    // Prevents an unhandled rejection, because the test awaits the call later.
     call.catch(() => {})
     return call
   }
@@ -217,9 +217,9 @@ describe('the deadline', () => {
     expect(recorder.waiting()).toBe(0)
   })
 
-  // The clock rises by 1 ms with each reading. Which readings come before is not fixed.
+  // The clock advances by 1 ms with each reading. The number of earlier readings is not fixed.
   it.each([42, 44, 46, 48, 50, 52])(
-    'is tested at one time for a batch: the journal has the order of the calls, after %i ms',
+    'is tested once for a batch, so that the journal has the order of the calls, after %i ms',
     async (ms) => {
       const journaling = createJournaling(memoryJournal(), () => 1)
       const store = fakeStore({ answers: [untilAborted] })
@@ -238,7 +238,7 @@ describe('the deadline', () => {
     },
   )
 
-  it('applies to each event: the others are tried again, in order and before newer ones', async () => {
+  it('applies to each event. Other events are tried again, in order and before newer events', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer, untilAborted] })
     const { add, observed } = rig(store, { deadlineMs: 40 })
@@ -262,7 +262,7 @@ describe('the deadline', () => {
       'stored c',
       'stored newer',
     ])
-    // The same drafts, so a store that stored the first attempt finds their random bits.
+    // The drafts are the same, so a store that stored the first attempt finds their random bits.
     expect(store.drafts[2]![0]).toBe(store.drafts[1]![1])
   })
 
@@ -310,7 +310,7 @@ describe('the deadline', () => {
     ],
     ['an error without a message', new Error(''), ''],
     ['a value that is not an error', 'out of room', ''],
-  ])('appends the reason that the store gives: %s', async (_, cause, suffix) => {
+  ])('appends the reason of the store: %s', async (_, cause, suffix) => {
     const knowing: Answer = (signal) =>
       new Promise((_, reject) => {
         const error = new AuditLogError('ABORTED', 'the fake store gave up', { cause })
@@ -326,7 +326,7 @@ describe('the deadline', () => {
     })
   })
 
-  it('does not give its own signal as the reason, and ends at a cycle of causes', async () => {
+  it('does not name its own signal as the reason, and ends at a cycle of causes', async () => {
     const cycle = new Error('a cycle')
     cycle.cause = new Error('of causes', { cause: cycle })
     const giveUp =
@@ -364,7 +364,7 @@ describe('the deadline', () => {
     expect(store.deadlines.map((deadline) => deadline! - start)).toEqual([40, 50])
   })
 
-  it('may be earlier than that of older events, and is passed to the store', async () => {
+  it('may be earlier than the deadline of older events, and is passed to the store', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer, untilAborted] }), {
       deadlineMs: 40,
@@ -383,7 +383,7 @@ describe('the deadline', () => {
     expect(store.tried).toEqual([['a'], ['b', 'c'], ['b']])
   })
 
-  it('may be earlier than that of events in flight or queued before it', async () => {
+  it('may be earlier than the deadline of events in flight or queued before it', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
     const start = performance.now()
@@ -409,13 +409,13 @@ describe('the deadline', () => {
     )
     void add('a')
     await pass(1)
-    // It waits for the batch in flight.
+    // This event waits for the batch in flight.
     void add('b', undefined, { policy: 'queue', deadline: performance.now() + 5 })
     await pass(10)
     const timers = vi.spyOn(globalThis, 'setTimeout')
     await pass(20)
     const set = timers.mock.calls.length
-    // Restored before the fake timers are: otherwise it would restore those.
+    // Restored before the fake timers, because otherwise it would restore fake timers.
     timers.mockRestore()
     expect(set).toBe(0)
     hold.open()
@@ -423,7 +423,7 @@ describe('the deadline', () => {
     expect(observed).toEqual(['stored a', 'stored b'])
   })
 
-  it('older calls with the policy queue get into the journal before one that is due', async () => {
+  it('older calls with the policy queue are journalled before a due call', async () => {
     const store = fakeStore({ answers: [untilAborted] })
     const { add, recorder, observed } = rig(store, { deadlineMs: 40 }, journalingOf())
     const policy = 'queue'
@@ -450,7 +450,7 @@ describe('the deadline', () => {
     await recorder.close()
   })
 
-  it('does not reject an event that the store takes after it', async () => {
+  it('does not reject an event that is stored after it', async () => {
     const hold = gate()
     const { add, store } = rig(fakeStore({ answers: [hold.answer] }), { deadlineMs: 40 })
     const call = add('a')
@@ -460,7 +460,7 @@ describe('the deadline', () => {
     expect(store.stored).toEqual(['a'])
   })
 
-  it('beyond the longest timer neither aborts nor fires', async () => {
+  it('beyond the longest timer has no effect', async () => {
     // A timer of more than 2^31 - 1 ms fires at once.
     const warnings = takeWarnings()
     const hold = gate()
@@ -476,7 +476,7 @@ describe('the deadline', () => {
     calls.push(add('b'))
     await pass(100)
     expect(signal?.aborted).toBe(false)
-    // One timer for the append, one for the queue: neither has fired and been set again.
+    // One timer is for the append, one for the queue. Neither was set again.
     expect(vi.getTimerCount()).toBeLessThanOrEqual(2)
     hold.open()
     await recorder.flush()
@@ -618,7 +618,7 @@ describe('an abort signal', () => {
     expect(observed).toEqual([outcome])
   })
 
-  it('during an append that is aborted: the event is not tried again', async () => {
+  it('during an aborted append, after which the event is not tried again', async () => {
     const hold = gate()
     const store = fakeStore({ answers: [hold.answer] })
     const { add, recorder } = rig(store)

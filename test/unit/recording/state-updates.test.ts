@@ -4,7 +4,7 @@ import { createStateUpdates } from '../../../src/recording/state-updates.js'
 
 const DAY = 86_400_000_000
 
-/** A store that counts its transactions, the first two of which wait until they are released. */
+/** A store that counts its transactions. The first two wait until they are released. */
 function countingStore() {
   const store = memoryStore()
   const transactions: (readonly string[])[] = []
@@ -49,7 +49,7 @@ describe('updates of states', () => {
     expect((await store.readStates('key:', { limit: 2000 })).length).toBe(1200)
   })
 
-  it('of one key follow each other', async () => {
+  it('of one key run one after another', async () => {
     const store = countingStore()
     const update = updatesOf(store)
     const results = Array.from({ length: 6 }, (_, n) =>
@@ -60,7 +60,7 @@ describe('updates of states', () => {
     for (const keys of store.transactions) expect(new Set(keys).size).toBe(keys.length)
   })
 
-  it('that are aborted while they wait are not made, and stop no other', async () => {
+  it('that are aborted while they wait are not made, and do not affect other updates', async () => {
     const store = countingStore()
     const update = updatesOf(store)
     const first = [update('a', increment, never), update('b', increment, never)]
@@ -77,7 +77,7 @@ describe('updates of states', () => {
     expect(store.transactions.flat()).toEqual(['a', 'b', 'd'])
   })
 
-  it('of a transaction that fails all reject, and later ones are made', async () => {
+  it('of a failed transaction all reject, and later updates are made', async () => {
     const store = countingStore()
     const failure = new Error('no')
     const failing = { ...store, updateStates: () => Promise.reject(failure) }

@@ -222,7 +222,7 @@ describe('the period', () => {
   })
 })
 
-describe('a clock that is set', () => {
+describe('after the clock is set', () => {
   it('back keeps a throttle closed for at most one period', async () => {
     const { audit, clock } = rig()
     await audit.record('warn:disk:full')
@@ -248,7 +248,7 @@ describe('a clock that is set', () => {
   })
 })
 
-describe('counts of what was suppressed', () => {
+describe('counts of suppressed calls', () => {
   it('of several logs on one store are added up', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
@@ -262,7 +262,7 @@ describe('counts of what was suppressed', () => {
     expect(next!.attributes['suppressed_count']).toBe(8)
   })
 
-  it('are reported by flush, however long the deadline is', async () => {
+  it('are reported by flush, also with a long deadline', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
     const slow: EventStore = {

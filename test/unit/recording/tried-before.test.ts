@@ -21,7 +21,7 @@ const draft = (type: string) => ({
   json: '{}',
 })
 
-it('a replay looks for the events since the oldest of the attempts', async () => {
+it('a replay searches for events since the oldest attempt of its entries', async () => {
   const entries: JournalEntry[] = [undefined, 20, 10, 30].map((since, n) => ({
     draft: draft(`entry ${n}`),
     recordedAt: n,
@@ -43,7 +43,7 @@ it('a replay looks for the events since the oldest of the attempts', async () =>
   journaling.close()
 })
 
-it('an older event that an earlier attempt has stored does not lower the bound of later events', async () => {
+it('an older event from an earlier attempt does not lower the bound of later events', async () => {
   const times = [3_000_000, 2_000_000]
   const store = fakeStore()
   const append: typeof store.append = async (drafts, options) => {

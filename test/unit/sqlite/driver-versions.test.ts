@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { badPair } from '../../../adapters/sqlite/connection/driver-versions.js'
 
-/** Tried with real processes, those without a reason too. */
+/** Pairs that were tried with real processes, including working ones. */
 const PAIRS: readonly [node: string, driver: string, reason: string | undefined][] = [
   ['20.19.0', '12.11.1', undefined],
   ['20.20.2', '13.0.0', 'npm install better-sqlite3@12'],

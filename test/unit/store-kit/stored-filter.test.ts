@@ -16,7 +16,7 @@ const PADDING = 'x'.repeat(MIN_SEARCHED)
 const stored = (attributes: JsonObject): LazyEvent =>
   new LazyEvent(own, JSON.stringify({ ...attributes, padding: PADDING }))
 
-/** Whether the filter matches the event, and whether the event was parsed to find out. */
+/** The result of the filter for the event, and true if the event was parsed for it. */
 function decide(text: string, event: LazyEvent): { matches: boolean; parsed: boolean } {
   const decision = compileStoredFilter(parseQuery(text).where)(event)
   const matches = typeof decision === 'boolean' ? decision : finishSteps(decision)

@@ -9,7 +9,7 @@ import { type ClockDoubt, createClockGuard, guardedClock } from '../../../src/st
 const NOON: Microseconds = 1_800_000_000 * SECOND
 const YEARS = 75 * 365 * DAY
 
-/** A guard whose monotonic clock is `passed`, and the doubts that it has reported. */
+/** A guard with `passed` as its monotonic clock, and the reported doubts. */
 function fixture() {
   let passed: Microseconds = 0
   const guard = createClockGuard(() => passed / 1000)
@@ -18,7 +18,7 @@ function fixture() {
   return { guard, doubts, pass: (time: Microseconds) => void (passed += time) }
 }
 
-it('after a jump ahead, events get the last reading plus the time since, and it is reported once', () => {
+it('after a jump ahead, events get the last reading plus the elapsed time, and the jump is reported once', () => {
   const { guard, doubts, pass } = fixture()
   expect(guard.judge(NOON)).toBe(NOON)
   expect(guard.doubted()).toBeUndefined()
@@ -55,7 +55,7 @@ it('a jump that has lasted for 10 minutes is followed', () => {
   expect(guard.doubted()).toBeUndefined()
 })
 
-it('a clock that is corrected is followed at once, and its next jump is doubted again', () => {
+it('a corrected clock is followed at once, and its next jump is doubted again', () => {
   const { guard, doubts, pass } = fixture()
   guard.judge(NOON)
   guard.judge(NOON + YEARS)
@@ -109,7 +109,7 @@ it('without a monotonic clock every reading is trusted', () => {
   expect([guard.judge(NOON), guard.judge(NOON + YEARS)]).toEqual([NOON, NOON + YEARS])
 })
 
-it('a handler that comes later gets the doubt', () => {
+it('a handler that is added later gets the doubt', () => {
   const guard = createClockGuard(() => 0)
   guard.begin(NOON)
   guard.judge(NOON + YEARS)

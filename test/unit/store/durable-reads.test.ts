@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { scan } from '../../../src/cleaning/scan.js'
 import { serve } from '../../support/http.js'
 
-/* What leaves the process for good takes only durable events: each of its lists says so to the store. */
+/* Events that leave the process permanently must be durable: each list for such a use requests durable events. */
 
 /** The store, and the options of its lists. */
 function noted(store: EventStore): { store: EventStore; options: (ListOptions | undefined)[] } {
@@ -18,7 +18,7 @@ function noted(store: EventStore): { store: EventStore; options: (ListOptions | 
 
 const TYPES = { note: {} } as const
 
-/** Each reads the events of a log, of which it has one. */
+/** Each function reads the events of a log. The log has one event. */
 const LEAVING: Record<string, (audit: AuditLog<typeof TYPES>) => Promise<unknown>> = {
   pages: (audit) => audit.pages().next(),
   'the state of a resource': (audit) => audit.history({ order_id: 'A-17' }).next(),

@@ -75,12 +75,12 @@ describe('buckets of time', () => {
 
   it('begin at the jump if the clocks skip their start, and include repeated hours', () => {
     expect(bucketsOf('2026-03-28T23:00', '2026-03-29T03:59', 3, 'Europe/Berlin')).toEqual([
-      // 00:00, 03:00 instead of 02:00, 04:00.
+      // Edges at 00:00 and 04:00, with 03:00 instead of 02:00.
       ...[2 * HOUR, '2026-03-28T23:00', '2026-03-29T01:00', '2026-03-29T02:00'],
       '2026-03-29T04:00',
     ])
     expect(bucketsOf('2026-10-25T00:00', '2026-10-25T02:59', 3, 'Europe/Berlin')).toEqual([
-      // 02:00, 02:00 again, 03:00.
+      // Edges at 02:00, again 02:00, and 03:00.
       ...[HOUR, '2026-10-25T00:00', '2026-10-25T01:00', '2026-10-25T02:00', '2026-10-25T03:00'],
     ])
     // The clocks go back half an hour to 01:30.

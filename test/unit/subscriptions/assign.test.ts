@@ -24,11 +24,11 @@ const ownedBy = (me: string, { leases }: Peers): Set<string> =>
 const all = ['a', 'b', 'c', 'd']
 
 describe('channels are assigned', () => {
-  it('all to a process that is alone', () => {
+  it('all to the only process', () => {
     expect(assign('p', new Set(), peersOf({ p: all }, {}))).toEqual({ claim: all, release: [] })
   })
 
-  it('to none that cannot deliver to them', () => {
+  it('to no process that cannot deliver to them', () => {
     expect(assign('p', new Set(), peersOf({ p: ['a'], q: ['b'] }, {})).claim).toEqual(['a'])
   })
 
@@ -39,36 +39,36 @@ describe('channels are assigned', () => {
     expect(p).toHaveLength(2)
   })
 
-  it('to the only one that can deliver, even if it has more than others', () => {
+  it('to the only process that can deliver, even if it has more channels than others', () => {
     const peers = peersOf({ p: all, q: ['d'] }, { a: 'p', b: 'p', d: 'q' })
     expect(assign('p', ownedBy('p', peers), peers)).toEqual({ claim: ['c'], release: [] })
   })
 
-  it('to the one that holds the fewest, if their holder is gone or has given them up', () => {
+  it('to the process with the fewest channels, if their holder has ended or has given them up', () => {
     const peers = peersOf({ p: all, q: all }, { a: 'p', b: 'p', c: 'gone', d: null })
     expect(assign('p', ownedBy('p', peers), peers).claim).toEqual([])
     expect(assign('q', new Set(), peers).claim).toEqual(['c', 'd'])
   })
 
-  it('again to a process that had lost its heartbeat', () => {
+  it('again to a process after it had lost its heartbeat', () => {
     const peers = peersOf({ p: ['a'] }, { a: 'p' })
     expect(assign('p', new Set(), peers).claim).toEqual(['a'])
     expect(assign('p', new Set(['a']), peers).claim).toEqual([])
   })
 
-  it('so that a process gives up what another one should have', () => {
+  it('so that a process releases channels that another process should have', () => {
     const peers = peersOf({ p: all, q: all }, { a: 'p', b: 'p', c: 'p', d: 'p' })
     expect(assign('p', new Set(all), peers)).toEqual({ claim: [], release: ['a', 'b'] })
     expect(assign('q', new Set(), peers)).toEqual({ claim: [], release: [] })
   })
 
-  it('and stay where they are while nobody has two fewer', () => {
+  it('and stay with their holder while no process has two fewer', () => {
     const peers = peersOf({ p: all, q: all, r: all }, { a: 'p', b: 'p', c: 'q', d: 'r' })
     for (const id of ['p', 'q', 'r'])
       expect(assign(id, ownedBy(id, peers), peers)).toEqual({ claim: [], release: [] })
   })
 
-  it('evenly in the end, whatever the start', () => {
+  it('evenly in the end, from any start', () => {
     const channels = Array.from({ length: 10 }, (_, i) => `c${i}`)
     const holders: Record<string, string | null> = Object.fromEntries(
       channels.map((channel) => [channel, 'p']),

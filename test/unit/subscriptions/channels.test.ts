@@ -18,7 +18,7 @@ import {
 
 const world = useWorld()
 const { open, closeAll } = world
-/** What was delivered, by topic. */
+/** The deliveries, by topic. */
 let delivered: Record<string, unknown[]>
 let tokens: unknown[]
 
@@ -34,7 +34,7 @@ const openTopics = (options: SubscriptionsOptions = {}): AuditLog =>
 const createOps = (audit: AuditLog, config: Record<string, string> = { topic: 'ops' }) =>
   audit.subscriptions.channels.create({ name: 'ops', kind: 'topic', config })
 
-/** A log with the channel `ops` and the subscription `numbers` to it, which is delivered. */
+/** A log with the channel `ops` and a subscription `numbers` to it. */
 async function openOps(options?: SubscriptionsOptions) {
   const audit = openTopics(options)
   const { channel } = await createOps(audit)
@@ -122,7 +122,7 @@ describe('a channel that is created at run time', () => {
     expect(await audit.subscriptions.channels.list()).toEqual([])
   })
 
-  it('needs a name that no other channel has, also none in the code of another process', async () => {
+  it('needs a unique name, also among channels in the code of other processes', async () => {
     open({ channels: { search: recordingChannel() } })
     const audit = openTopics({ channels: { index: recordingChannel() } })
     await until(async () => (await audit.subscriptions.channels.list()).length === 2)
@@ -142,7 +142,7 @@ describe('a channel that is created at run time', () => {
     const most = 'channels that were created at run time'
     for (let n = 0; n < 20; n++) await create(n, 'ann')
     await expect(create(20, 'ann')).rejects.toMatchObject(refused(`a user has at most 20 ${most}`))
-    // Who acts counts as the user, if the call names none.
+    // If the call names no user, the actor counts as the user.
     await expect(withActor('ann', () => create(20, undefined))).rejects.toMatchObject(
       refused(`a user has at most 20 ${most}`),
     )
@@ -156,7 +156,7 @@ describe('a channel that is created at run time', () => {
     await expect(create(101, 'bob')).rejects.toMatchObject(refused(`a log has at most 100 ${most}`))
   })
 
-  it('is changed while it is delivered to: the next event comes over the new setup', async () => {
+  it('can be changed during deliveries. The next event uses the new setup', async () => {
     const { audit, channel } = await openOps()
     await recordNumbers(audit, 1, 2)
     await until(() => delivered['ops']?.length === 2)
@@ -230,7 +230,7 @@ describe('a channel that is created at run time', () => {
     expect(await stateOf(manager)).toBe('live')
   })
 
-  it('gets the events of a subscription that is moved to it, from where it was', async () => {
+  it('gets the events of a subscription that is moved to it, from the cursor on', async () => {
     const first = recordingChannel()
     const audit = openTopics({ channels: { first } })
     await createOps(audit)
@@ -266,7 +266,7 @@ describe('a channel in code', () => {
       await expect(call).rejects.toMatchObject({ code: 'DEFINED_IN_CODE' })
   })
 
-  it('can be disabled; nothing is stored of it while it is enabled', async () => {
+  it('can be disabled, and is only stored while it is disabled', async () => {
     const search = recordingChannel()
     const audit = open(numbersTo(search))
     const { channels } = audit.subscriptions
@@ -287,7 +287,7 @@ describe('a channel in code', () => {
     expect(search.accepted()).toEqual([4, 5])
   })
 
-  it('that was disabled and then removed from the code gives its name free once it is enabled', async () => {
+  it('that was disabled and then removed from the code releases its name when it is enabled', async () => {
     const { channels: before } = open({ channels: { ops: recordingChannel() } }).subscriptions
     await before.disable((await before.list())[0]!.id)
     await closeAll()
@@ -303,7 +303,7 @@ describe('a channel in code', () => {
 })
 
 describe('a channel that is disabled', () => {
-  it('lets events pass, which are counted, and which replay delivers', async () => {
+  it('skips and counts events, which replay delivers', async () => {
     const { audit, channel, subscription } = await openOps()
     await recordNumbers(audit, 1, 2)
     await until(() => delivered['ops']?.length === 2)
@@ -335,7 +335,7 @@ describe('a channel that is disabled', () => {
     })
   })
 
-  it('is noticed by the process that delivers, with the events that it was about to repeat', async () => {
+  it('is noticed by the delivering process, which also skips events before a retry', async () => {
     const kind = topicKind(failing(new DeliveryError('network', 'connection refused')))
     const { audit, channel } = await openOps({ kinds: { topic: kind } })
     await recordNumbers(audit, 1, 4)
@@ -348,7 +348,7 @@ describe('a channel that is disabled', () => {
     ])
   })
 
-  it('is told at most once an hour, for each channel', async () => {
+  it('is reported at most once an hour, for each channel', async () => {
     const { audit, channel } = await openOps()
     const other = await audit.subscriptions.channels.create({
       name: 'other',
@@ -369,7 +369,7 @@ describe('a channel that is disabled', () => {
     expect(new Set(names)).toEqual(new Set(['ops', 'other']))
   })
 
-  it('makes no loop: two subscriptions to everything whose channel is disabled tell of ordinary events only', async () => {
+  it('causes no loop of two subscriptions to all events', async () => {
     const audit = open(
       { kinds: { topic: kindOf() }, secretsKey: SECRETS_KEY },
       { 'warn:notification_channel:disabled': { data: ['channel'] } },
@@ -388,7 +388,7 @@ describe('a channel that is disabled', () => {
     expect(await recorded(audit, 'warn:')).toHaveLength(after)
   })
 
-  it('is disabled by a receiver that is gone, which is recorded', async () => {
+  it('is disabled and recorded when its receiver is gone', async () => {
     const kind = topicKind(
       failing(
         new DeliveryError('status', 'https://hooks.example responded with 410', { status: 410 }),
@@ -418,7 +418,7 @@ describe('a channel that is disabled', () => {
     })
   })
 
-  it('stays enabled if a receiver is gone that another process has replaced meanwhile', async () => {
+  it('stays enabled if another process has already replaced the receiver that is gone', async () => {
     let answer = (): void => {}
     const waiting = new Promise<void>((resolve) => (answer = resolve))
     const topics: string[] = []
@@ -461,7 +461,7 @@ describe('a test', () => {
     expect((await audit.list('filter[type_start]=daybook&limit=1000')).events).toEqual([])
   })
 
-  it('says what went wrong, and ends after 30 seconds', async () => {
+  it('reports the fault, and ends after 30 seconds', async () => {
     let answer = (): unknown => {
       throw new DeliveryError('status', 'no', { status: 403 })
     }
@@ -492,8 +492,8 @@ describe('a test', () => {
   })
 })
 
-describe('what is done with channels', () => {
-  it('is recorded, by whom and what changed, without secrets', async () => {
+describe('every action on channels', () => {
+  it('is recorded with its user and its changes, without secrets', async () => {
     const audit = openTopics()
     const { channels } = audit.subscriptions
     const by = { username: 'ann' }
@@ -529,7 +529,7 @@ describe('what is done with channels', () => {
     expect(JSON.stringify(events)).not.toMatch(/tok_|pass/)
   })
 
-  it('is recorded once: to disable or enable a channel again changes nothing', async () => {
+  it('is recorded once, because disabling or enabling a channel again changes nothing', async () => {
     const { audit, channel } = await openOps()
     const { channels } = audit.subscriptions
     await channels.enable(channel.id)

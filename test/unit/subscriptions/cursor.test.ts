@@ -31,7 +31,7 @@ const fail = (state: CursorState, batch: Partial<FailedBatch> = {}): AfterFailur
     ...batch,
   })
 
-/** The cursor after this many failures of one event, each at the time of its retry. */
+/** The cursor after this number of failures of one event, each at the time of its retry. */
 function failTimes(count: number, batch: Partial<FailedBatch> = {}): AfterFailure {
   let after = fail(cursor, batch)
   for (let n = 1; n < count; n++)
@@ -71,7 +71,7 @@ describe('a cursor', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
   })
 
-  it('is due at once where the next attempt is further away than any delay: the clock was set back', () => {
+  it('is due at once if the next attempt is further away than any delay, because the clock was set back', () => {
     const { failure } = fail(cursor).cursor
     expect(untilNextAttempt(failure!, START - 10 * MINUTE)).toBe(10 * MINUTE + SECOND)
     expect(untilNextAttempt(failure!, START - 400 * 24 * 60 * MINUTE)).toBe(0)
@@ -80,7 +80,7 @@ describe('a cursor', () => {
   it.each([
     [0, 0.5],
     [1, 1.5],
-  ])('waits half as long or half as long again by chance: %d', (random, seconds) => {
+  ])('waits between half and one and a half times as long, by chance: %d', (random, seconds) => {
     expect(fail(cursor, { random }).cursor.failure!.nextAttempt - START).toBe(seconds * SECOND)
   })
 
@@ -88,10 +88,13 @@ describe('a cursor', () => {
     [30_000, 30 * SECOND],
     [10, SECOND],
     [1e12, 24 * 60 * MINUTE],
-  ])('waits at least as long as the receiver asks, up to a day: %d ms', (retryAfterMs, wait) => {
-    const error = new DeliveryError('status', 'busy', { status: 429, retryAfterMs })
-    expect(fail(cursor, { error }).cursor.failure!.nextAttempt - START).toBe(wait)
-  })
+  ])(
+    'waits at least as long as the receiver requires, up to a day: %d ms',
+    (retryAfterMs, wait) => {
+      const error = new DeliveryError('status', 'busy', { status: 429, retryAfterMs })
+      expect(fail(cursor, { error }).cursor.failure!.nextAttempt - START).toBe(wait)
+    },
+  )
 
   it.each([400, 413, 415, 422])('halves a batch that is refused with %d, at once', (status) => {
     const error = new DeliveryError('status', 'no', { status })
@@ -145,7 +148,7 @@ describe('a cursor', () => {
       action: 'halve',
       cursor: { suspectUntil: 't4', failure: { boundary: 't2', attempts: 0, nextAttempt: 0 } },
     })
-    // The first half is fine: the search goes on behind it.
+    // The first half is accepted, so the search continues behind it.
     const later = afterDelivery(halved.cursor, 't2', 2)
     expect(later).toMatchObject({ position: 't2', suspectUntil: 't4' })
     expect(fail(later, { times: ['t3', 't4', 't5'] })).toMatchObject({ action: 'halve' })

@@ -85,7 +85,7 @@ describe('a definition', () => {
     expect(() => open(noFunction)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
   })
 
-  it('needs a name of its own', async () => {
+  it('needs a unique name', async () => {
     await audit.subscriptions.create({ name: 'errors', channel: 'search' })
     const again = audit.subscriptions.create({ name: 'errors', channel: 'other' })
     await expect(again).rejects.toMatchObject({ code: 'NAME_TAKEN' })
@@ -128,7 +128,7 @@ describe('a definition', () => {
     })
   })
 
-  it('in the code are stored at once, and not again at the next start', async () => {
+  it('in the code are stored in one transaction, and not again at the next start', async () => {
     const writes: (readonly string[])[] = []
     const counting: EventStore = {
       ...shared(world.store),
@@ -156,7 +156,7 @@ describe('a definition', () => {
     }
   })
 
-  it('in the code is not stored if its name is taken, and the others are', async () => {
+  it('in the code is not stored if its name is taken, but others are stored', async () => {
     await audit.subscriptions.create({ name: 'taken', channel: 'search' })
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
     open({
@@ -186,7 +186,7 @@ describe('a definition', () => {
 })
 
 describe('a log that only reads', () => {
-  it('takes no subscriptions, and shows those of others', async () => {
+  it('accepts no subscriptions, and shows the subscriptions of other processes', async () => {
     const reading = readOnlyStore(shared(world.store))
     expect(() => open({ channels: {} }, {}, reading)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION' }),

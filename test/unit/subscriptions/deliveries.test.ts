@@ -19,7 +19,7 @@ import {
 const world = useWorld()
 const { open } = world
 
-/** For waits that take hours: fewer steps. */
+/** Length of a step in waits of hours, so that there are fewer steps. */
 const LONG_STEP_MS = 1000
 
 const busy = failing(new DeliveryError('network', 'connection refused'))
@@ -42,7 +42,7 @@ describe('a subscription', () => {
   it.each([
     ['beginning', () => 'beginning', 1],
     ['a time', (times: readonly string[]) => times[4]!, 5],
-  ])('begins where it says: %s', async (_, fromOf, first) => {
+  ])('begins at its option `from`: %s', async (_, fromOf, first) => {
     const channel = recordingChannel()
     const audit = open({ channels: { search: channel } })
     await recordNumbers(audit, 1, 10)
@@ -60,7 +60,7 @@ describe('a subscription', () => {
     expect(channel.accepted()).toEqual(numbers(first, 10))
   })
 
-  it('gives the delivery its id, which is that of one event or of the first and the last', async () => {
+  it('gives each delivery an id: the id of its event, or the ids of the first and the last event', async () => {
     const one = recordingChannel(undefined, { batch: { maxEvents: 1 } })
     const many = recordingChannel(undefined, { batch: { maxWait: { seconds: 1 } } })
     const audit = open({
@@ -129,7 +129,7 @@ describe('a subscription', () => {
       expect(times[n]! - times[n - 2]!).toBeGreaterThanOrEqual(10_000)
   })
 
-  it('keeps its cursor if a delivery from before a change ends after later ones', async () => {
+  it('keeps its cursor if a delivery from before a change ends after later deliveries', async () => {
     let answer = (): void => {}
     // Goes on though its signal aborts.
     const first = new Promise<void>((resolve) => (answer = resolve))
@@ -221,7 +221,7 @@ describe('a delivery that fails', () => {
     ])
   })
 
-  it('parks exactly the events that the receiver refuses for good, and delivers all others in order', async () => {
+  it('parks exactly the events that the receiver permanently refuses, and delivers all others in order', async () => {
     const poison = [7, 8, 60, 113]
     const channel = recordingChannel(({ numbers: given }) => {
       if (given.some((n) => poison.includes(n as number)))
@@ -273,7 +273,7 @@ describe('a delivery that fails', () => {
     expect(parked).toHaveLength(1)
   })
 
-  it('delivers the event once that shows that the receiver accepts others', async () => {
+  it('delivers the probe, which shows that the receiver accepts other events, only once', async () => {
     const answer = ({ numbers: given }: { readonly numbers: readonly unknown[] }): void => {
       if (given.includes(3)) throw new DeliveryError('status', 'crashed', { status: 500 })
     }
@@ -284,7 +284,7 @@ describe('a delivery that fails', () => {
     expect(channel.accepted()).toEqual([1, 2, 4, 5, 6])
   })
 
-  it('parks nothing in an outage, however long', async () => {
+  it('parks nothing in an outage of any length', async () => {
     let isDown = true
     const channel = recordingChannel(() => {
       if (isDown) busy()
@@ -304,12 +304,12 @@ describe('a delivery that fails', () => {
 })
 
 describe('events about failed deliveries', () => {
-  it('are not delivered to their own subscription, and two subscriptions do not report each other for ever', async () => {
+  it('are not delivered to their own subscription, and two subscriptions do not report each other endlessly', async () => {
     const channels = { one: recordingChannel(busy), two: recordingChannel(busy) }
     const types = {
       'api:event_subscriber:error': { description: 'a function failed' },
     }
-    // Without the throttle of the type, which would hide a loop.
+    // The throttle of the type is removed, because it would hide a loop.
     const audit = open(
       { channels, subscriptions: { one: { channel: 'one' }, two: { channel: 'two' } } },
       types,
@@ -370,7 +370,7 @@ describe('while the store does not store cursors', () => {
 })
 
 describe('a paused subscription', () => {
-  it('delivers nothing, and later everything from where it was', async () => {
+  it('delivers nothing, and later all events after its cursor', async () => {
     const channel = recordingChannel()
     const audit = open(numbersTo(channel))
     await recordNumbers(audit, 1, 5)
@@ -479,7 +479,7 @@ describe('parked events', () => {
 })
 
 describe('a redrive under way', () => {
-  /** Redrives two events. Something happens while the first one is delivered. */
+  /** Redrives two events. Calls `happen` while the first one is delivered. */
   async function redriveTwo(happen: (audit: AuditLog, id: string) => Promise<unknown>) {
     let isBroken = true
     let happened: Promise<unknown> | undefined
@@ -505,7 +505,7 @@ describe('a redrive under way', () => {
   let rights: Set<string>
   beforeEach(() => (rights = new Set(['ann'])))
 
-  it('does not deliver what is discarded meanwhile', async () => {
+  it('does not deliver an event that is discarded during the call', async () => {
     const { channel, redriven } = await redriveTwo(async (audit, id) => {
       const [, second] = await audit.subscriptions.parked(id)
       await audit.subscriptions.discard(id, [second!.event_id])
@@ -514,13 +514,13 @@ describe('a redrive under way', () => {
     expect(channel.accepted()).toEqual([1])
   })
 
-  it('does not deliver what the owner may no longer see', async () => {
+  it('does not deliver an event that the owner may no longer see', async () => {
     const { channel, redriven } = await redriveTwo(async () => rights.clear())
     expect(await redriven).toEqual({ delivered: 1, failed: 0, missed: 1 })
     expect(channel.accepted()).toEqual([1])
   })
 
-  it('ends when the channel is disabled, and records what it has delivered', async () => {
+  it('ends when the channel is disabled, and records the number of delivered events', async () => {
     const { audit, id, channel, redriven } = await redriveTwo(async (log) => {
       const [search] = await log.subscriptions.channels.list()
       await log.subscriptions.channels.disable(search!.id)
@@ -535,7 +535,7 @@ describe('a redrive under way', () => {
 })
 
 describe('the number of parked events', () => {
-  it('stays right when they are parked again after a replay, and when two discard them at once', async () => {
+  it('stays right when events are parked again after a replay, and when two calls discard them', async () => {
     const channel = recordingChannel(
       failing(new DeliveryError('rendering', 'no template', { permanent: true })),
       { batch: { maxEvents: 1 } },
@@ -560,7 +560,7 @@ describe('the number of parked events', () => {
 })
 
 describe('when the log is closed', () => {
-  it('deliveries end, and the next process goes on where they ended', async () => {
+  it('deliveries end, and the next process continues after them', async () => {
     const first = recordingChannel(undefined, { batch: { maxEvents: 10 } })
     const audit = open(numbersTo(first))
     await recordNumbers(audit, 1, 30)
@@ -574,7 +574,7 @@ describe('when the log is closed', () => {
     expect([...first.accepted(), ...second.accepted()]).toEqual(numbers(1, 45))
   })
 
-  it('a delivery that is accepted meanwhile is not repeated', async () => {
+  it('a delivery that is accepted during the closing is not repeated', async () => {
     const first = recordingChannel(() => new Promise((resolve) => setTimeout(resolve, 3000)))
     const audit = open(numbersTo(first))
     await recordNumbers(audit, 1, 1)

@@ -21,7 +21,7 @@ const refusal = Object.assign(new Error('refused'), {
   command: 'RCPT TO',
 })
 
-it('two subscriptions to all events, whose e-mails are refused and then accepted, form no loop', async () => {
+it('two subscriptions to all events cause no loop if their e-mails are refused and then accepted', async () => {
   let isRefusing = true
   const attempts: Mail[] = []
   const sent: Mail[] = []
@@ -41,7 +41,7 @@ it('two subscriptions to all events, whose e-mails are refused and then accepted
   await recordNumbers(audit, 1, EVENTS)
   const before = await outcomes()
   await advance(2 * MINUTE_MS, STEP_MS)
-  // For each subscription its first e-mail; of api:notification:error one in an hour.
+  // The first e-mail of each subscription, and one api:notification:error per hour.
   expect((await outcomes()) - before).toBe(3)
   const tried = attempts.length
   await advance(HOUR_MS - 2 * MINUTE_MS, STEP_MS)

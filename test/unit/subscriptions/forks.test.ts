@@ -15,8 +15,9 @@ import {
 } from './world.js'
 
 /*
- * A subscription reads from a server that goes on after another one has taken over, and then from that one. Cursors are stored
- * on the new server throughout: a checkpoint that the old one did not take is tried again, so it may reach the new one.
+ * A subscription reads from an old primary that continues after a standby has taken over, and then from the new
+ * primary. Cursors are always stored on the new server. A checkpoint that the old server did not store is repeated,
+ * so it may reach the new one.
  */
 
 const HOUR = 3_600_000_000
@@ -26,7 +27,7 @@ const { open } = useWorld()
 interface Forked {
   readonly old: AuditLog
   readonly next: AuditLog
-  /** Copies the events of the old server to the new one; from now on both have their own. */
+  /** Copies the events of the old server to the new one. From now on each server has separate events. */
   diverge(): Promise<void>
   takeOver(): void
   /** Opens a log that delivers to the channel. */
@@ -71,7 +72,7 @@ function fork(ahead: number): Forked {
   }
 }
 
-/** Delivers the events 1 and 2, which both servers have; then the old one gets 101 and 102, which will be lost. */
+/** Delivers the events 1 and 2, which both servers have. Then the old server gets 101 and 102, which will be lost. */
 async function deliverUntilFork(
   { old, diverge, deliverTo }: Forked,
   channel: RecordingChannel,
@@ -87,8 +88,8 @@ async function deliverUntilFork(
 describe.each([
   ['later', HOUR],
   ['earlier', -HOUR / 2],
-])('a subscription of a log that has lost events, whose next events are %s', (_, ahead) => {
-  it('delivers the events after the last one that is there', async () => {
+])('a subscription of a log that has lost events, and whose next events are %s', (_, ahead) => {
+  it('delivers the events after the last existing event', async () => {
     const forked = fork(ahead)
     const { next, takeOver } = forked
     const channel = recordingChannel()
@@ -108,7 +109,7 @@ describe.each([
   it.each([
     ['accepted', () => {}],
     ['refused', failing(new DeliveryError('status', 'unavailable', { status: 503 }))],
-  ])('goes on after a delivery of lost events that is %s later', async (__, end) => {
+  ])('continues after a delivery of lost events that is %s later', async (__, end) => {
     const forked = fork(ahead)
     const { next, takeOver } = forked
     let isOver = false

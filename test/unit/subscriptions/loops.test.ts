@@ -28,7 +28,7 @@ const UNTHROTTLED = Object.fromEntries(
 const { open } = useWorld()
 let audit: AuditLog
 
-/** Two subscriptions to all events, each with a channel of its own, and their events. */
+/** Opens two subscriptions to all events, each with a separate channel. Returns their events. */
 async function openBoth(
   answer: (delivery: Delivery) => unknown,
   options: Omit<RecordingChannel, 'deliver' | 'deliveries' | 'accepted'>,
@@ -54,8 +54,8 @@ const outcomes = async (): Promise<number> => {
   return total
 }
 
-describe('two subscriptions to all events, whose deliveries fail', () => {
-  it('record one outcome each in an outage, and no further one while they are tried for an hour', async () => {
+describe('two subscriptions to all events with failing deliveries', () => {
+  it('record one outcome each in an outage, and no further outcome during an hour of retries', async () => {
     const both = await openBoth(failing(new DeliveryError('network', 'connection refused')), {
       kind: 'email',
       batch: { maxEvents: 50 },
@@ -81,7 +81,8 @@ describe('two subscriptions to all events, whose deliveries fail', () => {
     await until(areDone, HOUR_MS * 10, STEP_MS)
     const before = await outcomes()
     expect(before).toBe(2 * EVENTS)
-    // Each gets the outcomes of the other one; that these fail too leaves nothing.
+    // Each subscription gets the outcomes of the other one. If these deliveries also fail, their outcomes are not
+    // recorded.
     await advance(HOUR_MS, STEP_MS)
     expect(await outcomes()).toBe(before)
     for (const channel of both) expect(channel.accepted()).toHaveLength(2 * EVENTS)

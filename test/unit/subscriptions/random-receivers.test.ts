@@ -16,7 +16,7 @@ import {
 const { open } = useWorld()
 const EVENTS = 200
 
-/** What a receiver may do before it accepts a batch. */
+/** Faults of a receiver before it accepts a batch. */
 const faults: readonly (() => unknown)[] = [
   failing(new DeliveryError('network', 'connection reset')),
   failing(new DeliveryError('timeout', 'no response in time')),

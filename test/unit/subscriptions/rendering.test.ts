@@ -5,7 +5,7 @@ import { NUMBERS, recordNumbers, until, useWorld } from './world.js'
 
 const { open } = useWorld()
 
-it('an event whose text cannot be rendered is reported as such, and parked', async () => {
+it('an event is reported and parked if its text cannot be rendered', async () => {
   const chat = slack({
     url: 'http://127.0.0.1:1/',
     render: failing(new Error('no name')),
@@ -18,7 +18,7 @@ it('an event whose text cannot be rendered is reported as such, and parked', asy
   const { id } = (await audit.subscriptions.list())[0]!
   await until(async () => (await audit.subscriptions.parked(id)).length === 1)
   const { events } = await audit.list('filter[type_end]=:error')
-  // That it was parked is the same type, which is recorded once an hour.
+  // The report of the parked event has the same type, which is recorded once an hour.
   expect(events).toMatchObject([
     {
       type: 'api:event_processor:error',

@@ -41,8 +41,8 @@ const typesOf = async (audit: AuditLog): Promise<string[]> =>
     ({ type }) => type,
   )
 
-describe('what a channel reports', () => {
-  it('becomes an event with its data and that of the subscription', async () => {
+describe('a report of a channel', () => {
+  it('becomes an event with its data and the data of the subscription', async () => {
     const audit = open(['numbers'], sent)
     await recordNumbers(audit, 1, 1)
     await until(async () => (await typesOf(audit)).length === 1)
@@ -75,7 +75,7 @@ describe('what a channel reports', () => {
     expect(failures).toBeLessThan(0)
   })
 
-  it('is recorded although the log is strict and the types are those of the host', async () => {
+  it('is recorded even if the log is strict and the host defines the types', async () => {
     const audit = openLog(
       shared(world.store),
       {
@@ -100,7 +100,7 @@ describe('what a channel reports', () => {
     expect(await typesOf(audit)).toEqual([])
   })
 
-  it('makes no loop: two subscriptions to everything report ordinary events only', async () => {
+  it('causes no loop of two subscriptions to all events', async () => {
     const audit = open(['one', 'two'], sent, { filter: '' })
     await recordNumbers(audit, 1, 20)
     await until(async () => (await typesOf(audit)).length === 40)
@@ -108,7 +108,7 @@ describe('what a channel reports', () => {
     expect(await typesOf(audit)).toHaveLength(40)
   })
 
-  it('makes no loop either while all e-mails fail', async () => {
+  it('causes no loop while all e-mails fail', async () => {
     const audit = open(['one', 'two'], failed, { filter: '' })
     await recordNumbers(audit, 1, 20)
     await until(async () => (await typesOf(audit)).length === 2)

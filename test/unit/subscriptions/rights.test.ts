@@ -13,7 +13,7 @@ import {
 
 const world = useWorld()
 let channel: RecordingChannel
-/** What users may see; a function that throws for an error. */
+/** The visible events of each user. A function that throws stands for an error. */
 let rights: Record<string, () => unknown>
 let asked: string[]
 
@@ -91,7 +91,7 @@ describe('a subscription with an owner', () => {
     ['returns a filter without conditions', () => ({ username_eq: '' })],
     ['does not answer', () => new Promise(() => {})],
   ])(
-    'gets nothing while `visible` %s, which is recorded once, and everything later',
+    'gets nothing while `visible` %s, which is recorded once, and later gets all events',
     async (_, wrong) => {
       const audit = open()
       await create(audit, 'ann')
@@ -123,7 +123,7 @@ describe('a subscription with an owner', () => {
     expect(await recorded(next, 'api:event_filter:error')).toHaveLength(1)
   })
 
-  it('gets nothing while the owner has an empty list, which is no error', async () => {
+  it('gets nothing while the owner has an empty list, which is not an error', async () => {
     rights = { ann: () => ({ m: 'or', username_in: [], tenant_not_in: [] }) }
     const audit = open()
     await create(audit, 'ann')
@@ -152,7 +152,7 @@ describe('a subscription with an owner', () => {
     ])
   })
 
-  it('does not get a parked event again that the owner may no longer see', async () => {
+  it('does not get a parked event that the owner may no longer see', async () => {
     channel = recordingChannel(failing(new Error('no')), { batch: { maxEvents: 1 } })
     const audit = open()
     const { id } = await create(audit, 'ann')

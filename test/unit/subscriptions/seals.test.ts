@@ -27,7 +27,7 @@ describe('secrets', () => {
     )
   })
 
-  it('of one channel are not decrypted for another, nor if a bit of them has changed', () => {
+  it('of one channel are not decrypted for another channel, or after a change of a bit', () => {
     const seals = createSeals(keyOf())
     const sealed = seals.seal('one', { a: 1 })!
     const refused = expect.objectContaining({ code: 'NO_SECRETS_KEY' })
@@ -41,7 +41,7 @@ describe('secrets', () => {
     expect(() => seals.open('one', 'AAAA')).toThrow(refused)
   })
 
-  it('need no key if there are none', () => {
+  it('need no key if they are empty', () => {
     const seals = createSeals(undefined)
     expect(seals.seal('id', {})).toBeUndefined()
     expect(seals.open('id', undefined)).toEqual({})

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { DeliveryError, toDeliveryError } from '../../../src/subscriptions/channel.js'
 import { serversOnly, withServersOnly } from '../../../src/subscriptions/servers-only.js'
 
-/* What is kept of each text. */
+/* The kept part of each text. */
 it.each([
   ['https://hooks.example/services/T0/B0/x', 'https://hooks.example'],
   ['https://hooks.example', 'https://hooks.example'],
@@ -30,12 +30,12 @@ it.each([
   expect(serversOnly(text)).toBe(shown)
 })
 
-it('keeps values that are no texts', () => {
+it('keeps values that are not texts', () => {
   const value = { a: [1, null, true, 'https://h.example/a'], b: { c: 'x' } }
   expect(withServersOnly(value)).toEqual({ a: [1, null, true, 'https://h.example'], b: { c: 'x' } })
 })
 
-it('the error of a delivery has no more of a URL than its server, whatever was thrown', () => {
+it('the error of a delivery contains only the server of a URL, for any thrown value', () => {
   const text = 'POST https://h.example/hidden failed'
   const thrown = [
     new Error(text),
@@ -47,7 +47,7 @@ it('the error of a delivery has no more of a URL than its server, whatever was t
     expect(toDeliveryError(one).message).toBe('POST https://h.example failed')
   const odd = Object.assign(new Error('x'), { message: 42 })
   expect(toDeliveryError(odd).message).toBe('42')
-  // Not cut before, where only a part of the secret would be left.
+  // The text is cut after redaction, because a cut secret would not be recognised.
   const long = toDeliveryError(`${'x'.repeat(985)} password=hunter2`).message
   expect(long).not.toContain('hunt')
 })

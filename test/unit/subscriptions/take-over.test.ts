@@ -37,7 +37,7 @@ const cutOff = (from: FaultyStore): void => {
   for (const method of METHODS) from.hang(method)
 }
 
-/** A process with the first channel, which can be cut off, and one with the second, which waits. */
+/** A process with the first channel, whose connection can be cut, and a waiting process with the second channel. */
 async function openBoth(first: Channel, second: Channel): Promise<FaultyStore> {
   const cut = openFaulty({ search: first })
   await until(isRunning)
@@ -57,7 +57,7 @@ afterEach(() => {
 })
 
 describe('of two processes with the same channel', () => {
-  it('one delivers, the other does not', async () => {
+  it('only one delivers', async () => {
     const [first, second] = [recordingChannel(), recordingChannel()]
     open({ search: first })
     await until(isRunning)
@@ -89,7 +89,7 @@ describe('of two processes with the same channel', () => {
   })
 
   it.each([0, 500, 1000, 1500])(
-    'one takes over within 7 seconds of the last heartbeat of the other (%d ms later)',
+    'one takes over within 7 seconds after the last heartbeat of the other (%d ms later)',
     async (ms) => {
       const [first, second] = [recordingChannel(), recordingChannel()]
       const cut = openFaulty({ search: first })
@@ -107,7 +107,7 @@ describe('of two processes with the same channel', () => {
     },
   )
 
-  it('one that cannot reach the store delivers no more, and the other what it has not delivered', async () => {
+  it('a process that cannot reach the store stops delivering, and the other one delivers the rest', async () => {
     const [first, second] = [recordingChannel(), recordingChannel()]
     const cut = await openBoth(first, second)
     await recordNumbers(writer, 1, 20)
@@ -127,7 +127,7 @@ describe('of two processes with the same channel', () => {
     expect([...first.accepted(), ...second.accepted()]).toEqual(numbers(1, 45))
   })
 
-  it('a suspended one cannot move the cursor back when it goes on', async () => {
+  it('a suspended process cannot move the cursor back when it resumes', async () => {
     let answer = (): void => {}
     const first = recordingChannel(
       (delivery: Delivery) =>
@@ -142,7 +142,7 @@ describe('of two processes with the same channel', () => {
     await recordNumbers(writer, 11, 30)
     await until(() => second.accepted().includes(30), 15_000)
     const [before] = await writer.subscriptions.status()
-    // Its delivery succeeds only now.
+    // The delivery succeeds only now.
     answer()
     cut.heal()
     await advance(10_000)
@@ -154,7 +154,7 @@ describe('of two processes with the same channel', () => {
     expect(new Set([...first.accepted(), ...second.accepted()])).toEqual(new Set(numbers(1, 31)))
   })
 
-  it('one goes on with a failed batch of the other: the same events, the next attempt', async () => {
+  it('a process continues with a failed batch of the other: the same events, the next attempt', async () => {
     const refuse = failing(new Error('index is down'))
     const first = recordingChannel(refuse, { batch: { maxEvents: 5 } })
     const second = recordingChannel()
@@ -175,7 +175,7 @@ describe('of two processes with the same channel', () => {
 
 it('a channel of a process that ended while its clock was ahead is taken over', async () => {
   const left = { renewals: 7, channels: [{ name: 'search' }] }
-  // Its heartbeat expires when the clock is where it was.
+  // The heartbeat expires once the clock reaches its old time again.
   await world.store.updateState('deliverer:ended', () => left, { keepFor: 400 * 86_400_000_000 })
   await world.store.updateState('lease:search', () => ({ holder: 'ended', epoch: 3 }))
   const channel = recordingChannel()
@@ -186,7 +186,7 @@ it('a channel of a process that ended while its clock was ahead is taken over', 
 })
 
 describe('a process without the channel in its code', () => {
-  it('does not deliver, and the status says so while no other process does', async () => {
+  it('does not deliver, and the status is unowned while no other process delivers', async () => {
     const channel = recordingChannel()
     const audit = open({ search: channel })
     await until(isRunning)
@@ -201,8 +201,8 @@ describe('a process without the channel in its code', () => {
   })
 })
 
-describe('while the store is away', () => {
-  it('nothing is lost, and the deliveries go on when it is back', async () => {
+describe('while the store is unreachable', () => {
+  it('nothing is lost, and the deliveries continue when it is back', async () => {
     const channel = recordingChannel(undefined, { batch: { maxEvents: 5 } })
     const cut = openFaulty({ search: channel })
     await until(isRunning)

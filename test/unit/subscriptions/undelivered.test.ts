@@ -54,7 +54,7 @@ async function pausedSubscription(
 const gaps = (audit: AuditLog) => recorded(audit, 'warn:subscription:gap')
 
 describe('a cleaning rule of age', () => {
-  it('spares what is not delivered yet, and removes what is', async () => {
+  it('spares events that are not delivered yet, and removes delivered ones', async () => {
     const channel = recordingChannel()
     const audit = openLog({ maxAge: { hours: 1 } }, channel)
     const definition = { name: 'numbers', channel: 'search', filter: NUMBERS }
@@ -79,7 +79,7 @@ describe('a cleaning rule of age', () => {
     expect(await left(audit)).toEqual([])
   })
 
-  it('removes what is older than `retain`, and records exactly what was missed', async () => {
+  it('removes events that are older than `retain`, and records exactly the missed ones', async () => {
     const audit = openLog({ maxAge: { hours: 1 } })
     const id = await pausedSubscription(audit, { days: 7 })
     await recordNumbers(audit, 1, 12)
@@ -106,7 +106,7 @@ describe('a cleaning rule of age', () => {
     expect(await gaps(audit)).toHaveLength(1)
   })
 
-  it('spares nothing for a subscription without `retain`, and counts only what the rule removes', async () => {
+  it('spares nothing for a subscription without `retain`, and counts only events that the rule removes', async () => {
     const audit = openLog({ maxAge: { hours: 1 }, filter: 'filter[n_lteq]=3' })
     await pausedSubscription(audit, null)
     await recordNumbers(audit, 1, 5)
@@ -116,7 +116,7 @@ describe('a cleaning rule of age', () => {
     expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 3 } }])
   })
 
-  it('spares what a receiver fails to accept for less than `retain`, and records exactly what was missed after it', async () => {
+  it('spares events that a receiver does not accept for less than `retain`, and records exactly the events that it misses later', async () => {
     const channel = recordingChannel(failing(new DeliveryError('network', 'connection refused')))
     const audit = openLog({ maxAge: { hours: 1 }, filter: NUMBERS }, channel)
     await audit.subscriptions.create({ name: 'numbers', channel: 'search', filter: NUMBERS })
@@ -132,7 +132,7 @@ describe('a cleaning rule of age', () => {
     expect(await gaps(audit)).toMatchObject([{ attributes: { missed_count: 8, exact: true } }])
   })
 
-  it('spares and counts only what the owner of a subscription may see, and everything while that is unknown', async () => {
+  it('spares and counts only events that the owner of a subscription may see, and all events while the rights are unknown', async () => {
     let isKnown = true
     const audit = openLog({ maxAge: { hours: 1 } }, recordingChannel(), () => {
       if (!isKnown) throw new Error('the directory is down')
@@ -178,7 +178,7 @@ describe('a cleaning rule of age', () => {
   })
 })
 
-it('a cleaning rule of rows spares nothing, and records what was missed', async () => {
+it('a cleaning rule of rows spares nothing, and records the missed events', async () => {
   const audit = openLog({ maxRows: 4, filter: NUMBERS })
   await pausedSubscription(audit)
   await recordNumbers(audit, 1, 10)

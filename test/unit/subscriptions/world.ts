@@ -54,7 +54,7 @@ export async function settled<Result>(promise: Promise<Result>, ms?: number): Pr
   return promise
 }
 
-/** The store without `close`: several logs on it stand for processes. */
+/** The store without `close`, so that several logs on it can represent processes. */
 export const shared = (store: EventStore): EventStore => ({ ...store, close: async () => {} })
 
 /** One call of `deliver`. */
@@ -93,7 +93,7 @@ export class RecordingChannel implements Channel {
   }
 }
 
-/** A channel that remembers its deliveries. It accepts those for which `answer` does not throw. */
+/** A channel that keeps its deliveries. It accepts deliveries for which `answer` does not throw. */
 export function recordingChannel(
   answer: (delivery: Delivery) => unknown = () => {},
   options: Omit<Channel, 'deliver'> = {},
@@ -111,7 +111,7 @@ export const openLog = (
 interface World {
   /** The store of the test. */
   readonly store: EventStore
-  /** Opens a log on the store, which is closed after the test. Each log stands for a process. */
+  /** Opens a log on the store, which represents a process. The log is closed after the test. */
   open(options?: SubscriptionsOptions, types?: EventTypes, on?: EventStore): AuditLog
   /** Closes all logs that are open. */
   closeAll(): Promise<void>
@@ -173,7 +173,7 @@ export async function recorded(audit: AuditLog, start: string): Promise<AuditEve
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** A kind whose channels have a topic, and a token that is a secret. Their deliveries are given to `answer`. */
+/** A kind of channels with a topic and a secret token. `answer` gets their deliveries. */
 export function topicKind(
   answer: (topic: string, token: unknown, delivery: Delivery) => unknown = () => {},
   options: Omit<Channel, 'deliver'> = {},

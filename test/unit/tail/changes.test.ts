@@ -22,7 +22,7 @@ const nextSuffix = suffixSource()
 
 type Item = AuditEvent | EventChange
 
-/** Writers and tails on one memory store, some of whose methods are replaced. */
+/** Writers and tails on one memory store with some replaced methods. */
 function rig(
   replace: (store: EventStore) => Partial<EventStore> = () => ({}),
   options: SessionOptions = {},
@@ -114,7 +114,7 @@ describe('a tail with changes', () => {
     expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/a', value: 3 }] })
   })
 
-  it('delivers the end of events that the reader knows to be open and that were closed before it starts', async () => {
+  it('delivers the end of events that the reader knows as open and that were closed before the start', async () => {
     const { tail, open, close, memory } = rig()
     const [known, other, unmatched] = [
       await open({ n: 1 }),
@@ -132,7 +132,7 @@ describe('a tail with changes', () => {
     expect(await next(items)).toMatchObject({ type: 'next' })
   })
 
-  it('decides when it starts which of these it follows', async () => {
+  it('selects at its start the events that it follows', async () => {
     const { tail, open, change } = rig()
     const [never, always] = [await open({ n: 0 }), await open({ n: 1 })]
     await using items = tail('filter[n_eq]=1')
@@ -311,7 +311,7 @@ describe('random changes', () => {
   it.each([
     ['from the ring', {}],
     ['from the store, by readers that the ring has left behind', { maxEvents: 1 }],
-  ])('produce the closed event when they are applied, %s', async (_, options) => {
+  ])('produce the closed event when applied, %s', async (_, options) => {
     let changes = 0
     await fc.assert(
       fc.asyncProperty(

@@ -4,8 +4,8 @@ import { manualClock } from 'daybook/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 /*
- * A log whose reads come from a server that goes on after another one has taken over, and then from that one: both have the
- * same first events, and later ones of their own.
+ * A log that reads from an old primary that continues after a standby has taken over, and then from the new primary.
+ * Both servers have the same first events, and different later ones.
  */
 
 const BEGIN = '2026-01-01T00:00:00Z'
@@ -25,7 +25,7 @@ interface Forked {
   takeOver(): void
 }
 
-/** `aheadMs`: how far the clock of the new server is ahead when both have the events `a` and `b`. */
+/** `aheadMs` is the time by which the clock of the new server is ahead when both have the events `a` and `b`. */
 async function fork(aheadMs: number): Promise<Forked> {
   const clocks = [manualClock(BEGIN), manualClock(BEGIN)] as const
   const stores = clocks.map((clock) => memoryStore({ clock })) as [EventStore, EventStore]
@@ -62,12 +62,12 @@ async function take(tail: AsyncIterator<unknown>, count: number): Promise<string
 describe.each([
   ['later', HOUR],
   ['earlier', -HOUR / 2],
-])('a tail of a log that has lost events, whose next events are %s', (_, aheadMs) => {
+])('a tail of a log that has lost events, and whose next events are %s', (_, aheadMs) => {
   it.each([
     ['of all events', '', false],
     ['with a filter', 'filter[type_not_start]=other', false],
     ['with changes', '', true],
-  ])('goes back to the last event that is there: %s', async (__, query, changes) => {
+  ])('goes back to the last existing event: %s', async (__, query, changes) => {
     const { audit, old, next, takeOver } = await fork(aheadMs)
     await using tail = audit.tail(query, { after: '2000-01-01', changes })
     expect(await take(tail, 2)).toBe('a b')
@@ -81,7 +81,7 @@ describe.each([
   })
 })
 
-it('a tail that begins on the old server goes on at the new one', async () => {
+it('a tail that begins on the old server continues on the new server', async () => {
   const { audit, old, next, takeOver } = await fork(HOUR)
   await using tail = audit.tail()
   await record(old, 'lost')
@@ -92,7 +92,7 @@ it('a tail that begins on the old server goes on at the new one', async () => {
 })
 
 it.each([false, true])(
-  'a tail that begins at a lost event goes back as another one did, with changes: %s',
+  'a tail that begins at a lost event goes back like an earlier tail, with changes: %s',
   async (changes) => {
     const { audit, old, next, takeOver } = await fork(-HOUR / 2)
     const first = audit.tail('', { after: '2000-01-01', changes })
@@ -108,7 +108,7 @@ it.each([false, true])(
   },
 )
 
-it('a tail whose last events were removed goes on after them', async () => {
+it('a tail continues after its last events even if they were removed', async () => {
   const { audit, old } = await fork(0)
   await using tail = audit.tail('', { after: '2000-01-01' })
   expect(await take(tail, 2)).toBe('a b')

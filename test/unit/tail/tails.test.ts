@@ -23,7 +23,7 @@ interface Rig {
   readonly watching: () => number
 }
 
-/** A log on a memory store, some of whose methods are replaced; counts queries and watchers. */
+/** A log on a memory store with some replaced methods. Counts queries and watchers. */
 function rig(replace: (store: EventStore) => Partial<EventStore> = () => ({})): Rig {
   const memory = memoryStore()
   let watching = 0
@@ -81,7 +81,7 @@ describe('a tail', () => {
     expect(await tail.next()).toEqual({ done: false, value: event })
   })
 
-  it('starts at the time of the call, however late the store answers', async () => {
+  it('starts at the time of the call, also if the store answers late', async () => {
     const held = gate()
     let lists = 0
     const { audit } = rig((store) => ({
@@ -165,7 +165,7 @@ describe('a tail', () => {
     await record(audit, ...types)
     await using tail = audit.tail('', { after: '2000-01-01' })
     expect(await next(tail, 1)).toBe('t0')
-    // A slow reader holds one page.
+    // A slow reader keeps one page.
     await turns()
     expect(sizes).toEqual([1000])
     expect(await next(tail, 2499)).toBe(types.slice(1).join(' '))
@@ -234,7 +234,7 @@ describe('a tail', () => {
 })
 
 describe('tails share', () => {
-  it('the polls of the store, whatever their filters', async () => {
+  it('the polls of the store, with any filters', async () => {
     const { pass } = driveTime()
     const { audit, lists, watching } = rig()
     const tails = Array.from({ length: 100 }, (_, i) => audit.tail(`filter[type_eq]=t${i % 10}`))
@@ -245,7 +245,7 @@ describe('tails share', () => {
     await record(audit, ...Array.from({ length: 10 }, (_, i) => `t${i}`))
     await pass(100)
     expect(await Promise.all(firsts)).toEqual(tails.map((_, i) => `t${i % 10}`))
-    // Those of the newest event, of the new events, and of the poll that finds no more.
+    // The queries for the newest event, for the new events, and of the poll that finds no more.
     expect(lists() - before).toBeLessThanOrEqual(4)
     await Promise.all(tails.map((tail) => tail.return()))
     expect(watching()).toBe(0)
@@ -282,7 +282,7 @@ describe('tails share', () => {
     expect(await first).toBe('a')
   })
 
-  it('no poll that nobody waits for', async () => {
+  it('no poll without a waiting reader', async () => {
     const { pass } = driveTime()
     const { audit, lists } = rig()
     await using tail = audit.tail()
@@ -295,7 +295,7 @@ describe('tails share', () => {
       await record(audit, type)
       await pass(2000)
     }
-    // At most the poll that had begun.
+    // A poll that had already begun may be added.
     expect(lists() - before).toBeLessThanOrEqual(2)
     expect(await next(tail, 3)).toBe('b c d')
   })
@@ -329,7 +329,7 @@ describe('a tail is woken', () => {
     expect(await first).toBe('a')
   })
 
-  it('by many hints at most a hundred times a second', async () => {
+  it('by many hints at most a hundred times per second', async () => {
     const { pass } = driveTime()
     let hint = (): void => {}
     const { audit, lists } = rig(() => ({

@@ -15,7 +15,7 @@ const pass = async (ms: number): Promise<void> => {
   await loopTurns()
 }
 
-/** Work of this many milliseconds; notes when it begins, and whether others wait. */
+/** Work of this many milliseconds. Notes its start, and whether other readers wait. */
 function worker(turns: Turns): {
   readonly begun: string[]
   work(name: string, ms: number, signal?: AbortSignal): Promise<string>
@@ -44,7 +44,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a at 0', 'b at 10'])
   })
 
-  it('come in the order of the calls, with rests of twice their time while others wait', async () => {
+  it('come in the order of the calls, with pauses of twice their time while others wait', async () => {
     const { begun, work } = worker(createTurns())
     const done = Promise.all([work('a', 10), work('b', 20), work('c', 5)])
     await pass(200)
@@ -52,7 +52,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a at 0, contended', 'b at 30, contended', 'c at 90'])
   })
 
-  it('are left out for calls whose signal aborts', async () => {
+  it('are skipped for calls whose signal aborts', async () => {
     const { begun, work } = worker(createTurns())
     const stop = new AbortController()
     const first = work('a', 10)

@@ -13,7 +13,7 @@ function setUp(deadlineMs = DEADLINE_MS) {
     store.heal()
     await audit.close()
   })
-  // Without reports of lost events: rejected calls cause them at any later time.
+  // Leaves out reports of lost events, because rejected calls cause them at any later time.
   const types = async () =>
     (await audit.list('filter[type_not_eq]=warn:audit_log:gap')).events.map((event) => event.type)
   return { store, audit, types }
@@ -33,7 +33,7 @@ describe('faultyStore', () => {
     expect(await types()).toEqual([])
   })
 
-  it('fails the requested number of calls and stores nothing of them', async () => {
+  it('fails the requested number of calls and stores none of their events', async () => {
     const { store, audit, types } = setUp()
     const cause = new Error('disk full')
     store.fail('append', 2, cause)

@@ -8,7 +8,7 @@ const EMAIL = ['info:email:sent', 'error:email:send_failed'] as const
 const SUMMARY = 'info:git_remote:periodic_fetch:summary'
 
 describe('workflowEventTypesFor', () => {
-  /** The types that are stored of one event of each type that depends on a setting. */
+  /** Records one event of each type that depends on a setting. Returns the stored types. */
   async function storedOf(types: typeof workflowEventTypes): Promise<string[]> {
     const audit = new AuditLog({ store: memoryStore(), types, strict: true })
     for (const type of [...EMAIL, SUMMARY] as const) await audit.record(type)
@@ -23,7 +23,7 @@ describe('workflowEventTypesFor', () => {
     [{ log_email_events: true, 'git_remote.periodic_fetch_summary.enabled': false }, EMAIL],
     [{ 'git_remote.periodic_fetch_summary.enabled': () => false }, EMAIL],
     [(setting) => setting !== 'log_email_events', [SUMMARY]],
-  ])('records only what the settings allow (%#)', async (settings, stored) => {
+  ])('records only events that the settings allow (%#)', async (settings, stored) => {
     expect(await storedOf(workflowEventTypesFor(settings))).toEqual(stored)
   })
 
@@ -36,7 +36,7 @@ describe('workflowEventTypesFor', () => {
     expect(await audit.record('info:email:sent')).toBeDefined()
   })
 
-  it('knows every setting that the catalogue names, and the constant ignores them', async () => {
+  it('uses every setting of the catalogue, and workflowEventTypes uses none', async () => {
     const off = Object.entries<EventTypes[string]>(workflowEventTypesFor(() => false))
     const dependent = off.filter(([, { enabled }]) => enabled && !enabled()).map(([type]) => type)
     expect(dependent.toSorted()).toEqual([...EMAIL, SUMMARY].toSorted())

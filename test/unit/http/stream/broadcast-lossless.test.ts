@@ -8,7 +8,7 @@ import { createBroadcast } from '../../../../src/http/stream/broadcast.js'
 import { createSharedTail } from '../../../../src/tail/shared-tail.js'
 import { randomOf } from '../../../support/random.js'
 
-/** Serves lists from copies of the log, some of which lag behind, like replicas. */
+/** Serves lists from copies of the log. Some of them lag behind, as replicas do. */
 function replicated(store: EventStore, random: () => number): EventStore {
   const horizons: string[] = []
   return {
@@ -79,7 +79,7 @@ async function follow(
       const view = { key: query, where: wanted, matches }
       const chunks = await broadcast.read(view, { after, signal: stop.signal })
       firstNumber ??= recorded
-      // It resumes after the last event that it has seen.
+      // The reader resumes after the last event that it has seen.
       for (let left = Math.ceil(random() * 12); left > 0; left--) {
         const { value } = await chunks.next()
         seen.push(...value!.events)

@@ -215,7 +215,7 @@ describe('a broadcast', () => {
     expect(await take(await read('', '2000-01-01T00:00:00.000000Z'), 2)).toBe('old new')
   })
 
-  it('stops watching the store when the last reader leaves, and keeps its events for some time', async () => {
+  it('stops watching the store when the last reader leaves, but keeps its events for some time', async () => {
     const { pass } = driveTime()
     const { broadcast, watching, lists, audit } = rig({ lingerMs: 5000 })
     const [before] = await record(audit, 'before')
@@ -229,7 +229,7 @@ describe('a broadcast', () => {
     expect(await first).toBe('a')
     const waiting = readers[0]!.next()
     await pass(20)
-    // One waits, one has not started, one ends by itself.
+    // The first reader waits, the second has not started, the third ends by itself.
     stops[0]!.abort()
     stops[1]!.abort()
     expect(await waiting).toEqual({ done: true, value: undefined })
@@ -237,7 +237,7 @@ describe('a broadcast', () => {
     stops[2]!.abort()
     expect(watching()).toBe(0)
 
-    /** The number of queries that a new reader needs for the event that came while others read. */
+    /** The number of queries of a new reader for an event that arrived while other readers were there. */
     const queries = async (): Promise<number> => {
       const start = lists()
       const stop = new AbortController()
@@ -255,7 +255,7 @@ describe('a broadcast', () => {
     expect(await queries()).toBeGreaterThan(0)
   })
 
-  it('stays open for readers that come back soon', async () => {
+  it('stays open for readers that return soon', async () => {
     const { pass } = driveTime()
     const { broadcast, watching, lists, audit } = rig({ lingerMs: 60_000 })
     await record(audit, 'before')

@@ -83,7 +83,7 @@ describe('a typed text', () => {
     expect(read('user:bob').isText).toBe(false)
   })
 
-  it('is several of these, and a time', () => {
+  it('is several filters, and a time', () => {
     const { conjuncts, range } = read('user:bob status>=500 backup yesterday 14:00-15:00')
     expect(conjuncts).toEqual([
       conditionOn('username', 'eq', ['bob']),
@@ -95,7 +95,7 @@ describe('a typed text', () => {
     expect(read('14:00 - 15:00').range).toEqual(read('14:00-15:00').range)
   })
 
-  it('says which attribute no event has, and what is not understood', () => {
+  it('names attributes that no event has, and parts that are not understood', () => {
     expect(read('colour > 5')).toMatchObject({
       conjuncts: [conditionOn('colour', 'gt', ['5'])],
       unknown: ['colour'],
@@ -105,7 +105,7 @@ describe('a typed text', () => {
     expect(read('level:bad').problem).toEqual({ key: 'noLevel', text: 'bad' })
   })
 
-  it('loses no character of what it does not read as a filter', () => {
+  it('loses no character of the text that it does not read as a filter', () => {
     for (const typed of ['a"b', '>= 5', 'a - b', '"open', ':', '-', 'ü"ö', 'x:y:z', '""']) {
       const found = filters(typed).flatMap((conjunct) =>
         'values' in conjunct ? conjunct.values : [],

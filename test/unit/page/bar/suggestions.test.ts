@@ -59,7 +59,7 @@ describe('suggestions', () => {
     ])
   })
 
-  it('say what a typed text becomes, and offer it as a phrase', () => {
+  it('show how a typed text is read, and offer it as a phrase', () => {
     expect(offered('user:bob -x yesterday').slice(0, 2)).toEqual([
       'typed: user is bob and does not contain the text x and {"last":"yesterday"}',
       'text: contains the text user:bob -x yesterday',
@@ -79,14 +79,14 @@ describe('suggestions', () => {
     'user:ann',
     'joanna',
     '',
-  ])('do not read the same as another one: %s', (text) => {
+  ])('have no equal texts: %s', (text) => {
     const twice = { ...known, recent: [...known.recent, known.recent[0]!.replace('24h', '7d')] }
     const texts = suggest(text, twice, words).map(({ phrases }) => phraseText(phrases))
     expect(texts).not.toEqual([])
     expect([...new Set(texts)]).toEqual(texts)
   })
 
-  it('have the number of events that is known of the same filter', () => {
+  it('have the known number of events of the same filter', () => {
     const [typed] = suggest('api:plan:create', known, words)
     expect(typed).toMatchObject({ kind: 'typed', count: 20 })
   })

@@ -89,14 +89,14 @@ describe('a typed range', () => {
     expect(readGerman('yesterday')).toEqual({ last: 'yesterday' })
   })
 
-  it('is nothing else', () => {
+  it('is no other text', () => {
     const others = ['', 'deploy', 'mo', '2026-02-30', '25:00', '14:60', '13pm', '0am', '404']
     for (const text of [...others, 'since deploy', 'yesterday deploy', 'last deploy', '1-2'])
       expect(read(text), text).toBeUndefined()
   })
 
   it.each([
-    // 01:30 occurs twice: the first is meant, unless the offset says otherwise.
+    // 01:30 occurs twice. Without an offset, it means the first.
     ['2026-11-01 01:30-02:00', ['2026-11-01T05:30', '2026-11-01T07:00']],
     ['2026-11-01 01:30 utc-5 - 02:00', ['2026-11-01T06:30', '2026-11-01T07:00']],
     ['2026-11-01 01:45 UTC−4 - 01:15 UTC−5', ['2026-11-01T05:45', '2026-11-01T06:15']],

@@ -98,7 +98,7 @@ describe('rows', () => {
     ])
   })
 
-  it('that are incomplete are left out', () => {
+  it('are left out while they are incomplete', () => {
     const root = groupOf('and', [
       row('a'),
       row('b', { values: [] }),

@@ -20,7 +20,7 @@ const dayIn = (zone: string, time: number): string => formats.get(zone)!.format(
 
 const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7
 
-/** The name of the period that contains a local date: the day, the Monday of its week, or the month. */
+/** The name of the period of a local date: the day, the Monday of its week, or the month. */
 const PERIOD_OF: Readonly<Record<string, (day: string) => string>> = {
   day: (day) => day,
   week: (day) => new Date(Date.parse(day) - weekdayOf(day) * 86_400_000).toISOString().slice(0, 10),

@@ -16,6 +16,6 @@ it.each([
   })
 })
 
-it('other endpoints take the query in the URL only', () => {
+it('other endpoints accept the query only in the URL', () => {
   expect(requestFor(`/groups?${LONG}`, headers)).toEqual({ path: `/groups?${LONG}`, headers })
 })

@@ -19,7 +19,7 @@ const faultIn = (search: string): Error => {
 }
 
 describe('the text of a query', () => {
-  it('keeps its meaning with only the encoding it needs', () => {
+  it('keeps its meaning with only the necessary encoding', () => {
     fc.assert(
       fc.property(pageQuery, (query) => {
         const text = readableQuery(formatPageQuery(query))
@@ -69,7 +69,7 @@ describe('the text of a query', () => {
     ['range=soon&filter[a_eq]=1', 'soon'],
     ['range=1h&sort=a', 'sort'],
     ['range=1h&filter[c][0][p]=begins&filter[c][0][a]=b', 'p'],
-  ])('marks what is bad in %s', (search, bad) => {
+  ])('marks the invalid part of %s', (search, bad) => {
     const tokens = queryTokens(search, faultOf(faultIn(search)))
     expect(tokens.filter(({ isBad }) => isBad).map(({ text }) => text)).toEqual([bad])
   })

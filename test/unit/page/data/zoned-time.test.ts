@@ -9,7 +9,7 @@ import {
 } from '../../../../adapters/page/data/zoned-time.js'
 
 describe('local time in a zone', () => {
-  it('is that of the zone, not of the machine', () => {
+  it('is the time of the zone, not of the machine', () => {
     expect(toWallClock('2026-11-20T13:06:05Z', 'Europe/Berlin')).toBe('2026-11-20T14:06:05')
     expect(toWallClock('2026-07-20T13:06:05.123456Z', 'America/New_York')).toBe(
       '2026-07-20T09:06:05',

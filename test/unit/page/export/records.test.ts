@@ -6,7 +6,7 @@ import {
   fileName,
 } from '../../../../adapters/page/export/records.js'
 
-/** Splits the file into chunks of `size` bytes, and returns what a cut export would contain. */
+/** Splits the file into chunks of `size` bytes. Returns the content of a cut export. */
 function parted(format: ExportFormat, text: string, size: number) {
   const bytes = new TextEncoder().encode(text)
   const splitter = createRecordSplitter(format)
@@ -70,13 +70,13 @@ describe('createRecordSplitter', () => {
 })
 
 describe('a cut file', () => {
-  it('says so in its last line, in its own format', () => {
+  it('is marked in its last line, in the format of the file', () => {
     expect(cutLine('ndjson', 1168, 2163)).toBe('{"cut":true,"events":1168,"of":2163}\n')
     expect(cutLine('ndjson', 1, undefined)).toBe('{"cut":true,"events":1}\n')
     expect(cutLine('csv', 1168, 2163)).toBe('"cut after 1168 of 2163 events"\r\n')
   })
 
-  it('says so in its name', () => {
+  it('is marked in its name', () => {
     const time = new Date('2026-11-20T13:06:00.123Z')
     const at = { time, zone: 'UTC' }
     expect(fileName('csv', at)).toBe('events-2026-11-20T130600Z.csv')

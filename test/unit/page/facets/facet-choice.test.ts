@@ -102,7 +102,7 @@ describe('toggling', () => {
     [ANN_OR_MISSING, null, 'username_in[]=ann&username_in[]=bob'],
     ['username_null=1', null, ''],
     ['m=or&username_eq=ann&username_null=1', 'ann', 'username_null=1'],
-    // Including the excluded value also includes events without a user again.
+    // Including the excluded value also includes events without a user.
     ['username_not_eq=ann', 'ann', ''],
     ['username_not_eq=ann', null, 'm=or&username_not_eq=ann&username_null=1'],
     ['username_not_null=1', null, ''],
@@ -165,13 +165,13 @@ describe('beside other filters', () => {
 })
 
 describe('levels', () => {
-  test('warn stands for both of its prefixes', () => {
+  test('warn means both of its prefixes', () => {
     expect(written(toggleValue(NOTHING, 'level', 'warn'))).toBe(
       filters('type_start_any[]=warn:&type_start_any[]=warning:'),
     )
   })
 
-  test('are selected one after the other, and deselected', () => {
+  test('are selected and deselected', () => {
     const one = toggleValue(NOTHING, 'level', 'info')
     const two = toggleValue(one, 'level', 'error')
     expect(written(two)).toBe(filters('type_start_any[]=error:&type_start_any[]=info:'))

@@ -41,7 +41,7 @@ test('selected values are shown even if others are more frequent', () => {
   expect(more).toBe(1)
 })
 
-test('a selected value that was not counted has no number, unless it is the only one', () => {
+test('a selected value that was not counted has no number, unless no other value is selected', () => {
   const two = collapsedRows(facetOf(SEVEN, 0, 61), { not: false, values: ['z', 'a'] }, 280)
   expect(two.shown.at(-1)).toEqual({ value: 'z', count: undefined })
   expect(two.more).toBe(56)

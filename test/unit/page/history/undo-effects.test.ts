@@ -19,7 +19,7 @@ const anyState = fc.dictionary(
 ) as fc.Arbitrary<JsonObject>
 
 describe('the effects of undoing a change', () => {
-  it('are those of the patch, with the present values', () => {
+  it('are the changes of the patch, with the present values', () => {
     const before = { total: 1, note: 'x', tags: ['a'] }
     const after = { total: 2, tags: ['a', 'b'], paid: true }
     const effects = undoEffects(revertOf(before, after), after)
@@ -52,7 +52,7 @@ describe('the effects of undoing a change', () => {
       { op: 'replace', path: '/n', value: 1, old_value: 5 },
     ],
     [
-      'a value whose place is gone',
+      'a value in a place that no longer exists',
       { a: { n: 1 } },
       { a: { n: 2 } },
       { a: 7 },

@@ -22,7 +22,7 @@ const SAME: ReadonlySet<string> = new Set([
 afterAll(() => vi.unstubAllGlobals())
 beforeEach(() => vi.resetModules())
 
-/** Loads a module of the page as in a browser whose document has this language. */
+/** Loads a module of the page as in a browser with a document of this language. */
 async function load(file: string, lang: string): Promise<Record<string, unknown>> {
   vi.resetModules()
   vi.stubGlobal('document', { documentElement: { lang, dataset: {} } })
@@ -34,7 +34,7 @@ async function load(file: string, lang: string): Promise<Record<string, unknown>
 
 type Leaf = readonly [key: string, text: unknown]
 
-/** Values of the first parameter of texts; each text takes one of them or more. */
+/** Values for the first parameter of texts. Each text takes one or more of them. */
 const SAMPLES = [2, 'a', ['a']] as const
 
 function textsFor(write: (...values: unknown[]) => unknown, key: string): Leaf[] {
@@ -42,7 +42,7 @@ function textsFor(write: (...values: unknown[]) => unknown, key: string): Leaf[]
     try {
       return leaves(write(sample, 'x', 'y', 'z'), `${key}(${JSON.stringify(sample)})`)
     } catch {
-      // Not a value of this parameter.
+      // This text does not accept the value.
       return []
     }
   })
@@ -50,7 +50,7 @@ function textsFor(write: (...values: unknown[]) => unknown, key: string): Leaf[]
   return written
 }
 
-/** All texts of a module by their keys; those of functions with sample values. */
+/** All texts of a module by their keys. Functions are called with sample values. */
 function leaves(value: unknown, key = ''): Leaf[] {
   if (typeof value === 'function') return textsFor(value as () => unknown, key)
   if (value === null || typeof value !== 'object') return [[key, value]]

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../../src/event/event.js'
 import { plainEvent } from '../../../support/plain-events.js'
 
-/** Events one minute apart, newest first; the newest has number `count`. */
+/** Events one minute apart, newest first. The newest has the number `count`. */
 export function newestFirst(count: number): AuditEvent[] {
   return Array.from({ length: count }, (_, i) => eventOfMinute(count - i))
 }

@@ -16,13 +16,13 @@ const names = ({ events }: LoadedWindow): string[] => events.map(({ id }) => id)
 const all = newestFirst(3000)
 const firstOf = (count: number): LoadedWindow => withNext(EMPTY_WINDOW, all.slice(0, count), true)
 
-test('a page is appended, and says whether it is the last', () => {
+test('a page is appended, and may be the last', () => {
   const held = withNext(firstOf(2), all.slice(2, 4), false)
   expect(names(held)).toEqual(['event-3000', 'event-2999', 'event-2998', 'event-2997'])
   expect(held).toMatchObject({ before: 0, hasFirst: true, hasLast: true })
 })
 
-test('beyond 2,000 rows the first ones are dropped and keep their space', () => {
+test('beyond 2,000 rows the first rows are dropped, but keep their space', () => {
   const held = withNext(firstOf(1900), all.slice(1900, 2100), true)
   expect(held.events).toHaveLength(2000)
   expect(held.events[0]!.id).toBe('event-2900')
@@ -83,7 +83,7 @@ test('a changed event stays in place', () => {
   expect(withChanged(held, changed)).toBe(held)
 })
 
-test('rows after the window take the space that the total leaves', () => {
+test('rows after the window get the remaining space of the total', () => {
   expect(rowsAfter(firstOf(100), 2163)).toBe(2063)
   expect(rowsAfter(firstOf(100), 50)).toBe(20)
   expect(rowsAfter(firstOf(100), undefined)).toBe(20)

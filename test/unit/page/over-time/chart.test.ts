@@ -25,7 +25,7 @@ describe('a bar', () => {
     expect(error!.y - (api!.y + api!.height)).toBeCloseTo(0.8)
     expect(api!.y - (custom!.y + custom!.height)).toBeCloseTo(0.8)
     expect(api!.height / error!.height).toBeCloseTo(3)
-    // Gaps are part of the bar, so its top is that of 50 events.
+    // Gaps are part of the bar, so its top is at the height of 50 events.
     expect(custom!.y).toBeCloseTo(24)
   })
 
@@ -36,7 +36,7 @@ describe('a bar', () => {
   })
 
   test.each([24, 4, 2, 1, 0])(
-    'of %d pixels draws few events much lower than many, and is no higher than its events',
+    'of %d pixels draws few events much lower than many, and is only as high as its events require',
     (height) => {
       const [error, api] = segmentsOf({ error: 334, api: 5629 }, height / 5963, 30)
       expect(api!.height / error!.height).toBeGreaterThan(3.9)
@@ -220,11 +220,11 @@ describe('labels of the axis', () => {
   ])('have an offset where clocks are %s', (_name, zone, start, minutes, label) => {
     const labels = labelled(start, bars(480 / minutes, minutes * MINUTE), zone)
     expect(labels.filter((text) => text.endsWith('Offset'))).toEqual([label])
-    // None stands so close that they overlap.
+    // Labels must not overlap.
     expect(labels.length).toBeLessThanOrEqual(10)
   })
 
-  test('have the day at its first bar, also where it has no midnight', () => {
+  test('show a day at its first bar, also for a day without midnight', () => {
     const labels = labelled('2026-09-05T04:00:00Z', bars(12, 6 * HOUR), 'America/Santiago')
     expect(labels.filter((text) => / day/.test(text))).toEqual([
       '09-05T04:00:00 day',

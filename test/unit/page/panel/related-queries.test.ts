@@ -29,7 +29,7 @@ const numbered = (...numbers: readonly number[]): AuditEvent[] =>
 const ids = (events: readonly AuditEvent[]): string => events.map(({ id }) => id).join(' ')
 
 describe('sourceLink', () => {
-  it('finds the attribute that the source was made from', () => {
+  it('finds the attribute that determines the source', () => {
     expect(sourceLink(event())).toEqual(['step_id', STEP])
     const attributes = { node_path: '/projects/acme', other: 'acme' }
     expect(sourceLink(event({ source: '/api/projects/acme', attributes }))).toEqual([
@@ -64,7 +64,7 @@ describe('relationsOf', () => {
     expect(relations('', 7).map(([relation]) => relation)).toEqual(['time', 'type'])
   })
 
-  it('lists a change only once if it is the source', () => {
+  it('lists a change once, even if it is the source', () => {
     const change = { source: `/api/changes/${CHANGE}`, attributes: { change_id: CHANGE } }
     const [first, second] = relationsOf(event(change))
     expect([first!.relation, second!.relation]).toEqual(['source', 'time'])
@@ -100,7 +100,7 @@ describe('centredOn', () => {
     [[], [6, 7, 8, 9], '5 6 7 8 9'],
     [[1, 2, 3, 4], [], '1 2 3 4 5'],
     [[4], [6], '4 5 6'],
-  ])('shows five of those before and after: %j 5 %j', (before, after, row) => {
+  ])('shows five of the events before and after: %j 5 %j', (before, after, row) => {
     expect(ids(centredOn(numbered(...before), event({ id: '5' }), numbered(...after)))).toBe(row)
   })
 })

@@ -77,7 +77,7 @@ describe('childNodes', () => {
     expect(childNodes(node, 100)[99]).toMatchObject({ key: '99', value: 99, depth: 1 })
   })
 
-  it('gives every node a different pointer, whatever the keys are', () => {
+  it('gives every node a different pointer, with any keys', () => {
     const node = root('a', { 'b/c': { d: 1 }, b: { 'c/d': 1 } })
     expect(at(node, 'b/c', 'd').pointer).toBe('/a/b~1c/d')
     expect(at(node, 'b', 'c/d').pointer).toBe('/a/b/c~1d')

@@ -14,7 +14,7 @@ describe('diffWords', () => {
     ['an emptied text', 'gone', ''],
     ['combining marks and other scripts', 'cafe\u0301 नमस्ते 日本', 'cafe\u0301 नमस्कार 日本'],
     ['line breaks', 'a\nb\nc', 'a\nx\nc'],
-  ])('gives pieces that join to both texts: %s', (_, before, after) => {
+  ])('has pieces that can be joined to both texts: %s', (_, before, after) => {
     const sides = diffWords(before, after)
     expect(plain(sides.before)).toBe(before)
     expect(plain(sides.after)).toBe(after)

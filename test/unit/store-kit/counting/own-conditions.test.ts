@@ -25,7 +25,7 @@ function partsOf(query: string, facets: readonly string[] = FACETS): Record<stri
 }
 
 describe('the own conditions of a facet', () => {
-  it('are those on its attribute only', () => {
+  it('are the conditions on its attribute alone', () => {
     expect(partsOf('filter[username_eq]=ann&filter[name_cont]=x&filter[other_eq]=1')).toEqual({
       shared: 'filter[other_eq]=1',
       username: 'filter[username_eq]=ann',
@@ -69,7 +69,7 @@ describe('the own conditions of a facet', () => {
     ['g[0][m]=or&g[0][type_start]=api:&g[0][type_not_start]=info:', 'level'],
     ['g[0][m]=or&g[0][type_start]=api:&g[0][type_eq]=x', 'type'],
     ['g[0][m]=or&g[0][username_eq]=ann&g[0][name_eq]=x', 'shared'],
-    // Alternatives: all of them or none.
+    // Alternatives count as a whole or not at all.
     ['m=or&username_eq=ann&username_null=1', 'username'],
     ['m=or&username_eq=ann&name_eq=x', 'shared'],
     ['m=or&username_eq=ann', 'username'],
@@ -98,7 +98,7 @@ describe('fields to group by', () => {
   const fieldsOf = (query: string, facets: readonly string[] = [], attributes = false) =>
     groupFields({ where: parseQuery(query).where, visible: undefined, facets, attributes })
 
-  it('are those that filters and facets use', () => {
+  it('are the names that filters and facets use', () => {
     expect(fieldsOf('')).toEqual(['type'])
     expect(fieldsOf('', ['level'])).toEqual(['type'])
     expect(fieldsOf('', ['username', 'system'])).toEqual(['type', 'username', 'system'])

@@ -98,7 +98,7 @@ describe('rounds', () => {
     const places = first.map(
       ({ cell, from }) => (from - cells[cell]!.from) / durationOf(cells[cell]!),
     )
-    // The same number in each tenth, so that periodic events are not sampled too often.
+    // Each tenth has the same number, so that periodic events are not sampled too often.
     const tenths = Array.from(
       { length: 10 },
       (_, i) => places.filter((place) => Math.floor(place * 10) === i).length,

@@ -22,7 +22,7 @@ const event = (members: Partial<AuditEvent> = {}): AuditEvent =>
 /** 64 cells of 1,048,576 microseconds, one event for each 1024. */
 const SPAN = { first: 0, last: 2 ** 26 - 1, now: 2 ** 26 - 1 }
 
-/** Runs the first rounds as a store would; each slice has one event per 1024 microseconds. */
+/** Runs the first rounds like a store. Each slice has one event per 1024 microseconds. */
 function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
   for (const slice of tally.rounds.slice(0, rounds).flat()) {
     tally.add(slice.cell, one, durationOf(slice) / 1024)
@@ -30,7 +30,7 @@ function see(tally: Tally, rounds: number, one: AuditEvent = event()): void {
   }
 }
 
-/** Adds an event, and returns the number of points at which that could pause. */
+/** Adds an event. Returns the number of points at which this could pause. */
 function addTo(tally: Tally, ...added: Parameters<Tally['add']>): number {
   const decision = tally.add(...added)
   if (typeof decision === 'boolean') return 0
@@ -81,7 +81,7 @@ describe('a tally', () => {
     const query = asked({ facets: ['level', 'n'], attributes: true, buckets })
     const tally = createTally(query, SPAN)
     see(tally, 1, event({ attributes: { n: 7 } }))
-    // One cell more than the others.
+    // One cell more than before.
     const [further] = tally.rounds[1]!
     tally.add(further!.cell, event({ type: 'error:a:b' }), durationOf(further!) / 1024)
     tally.seen(further!)
@@ -97,7 +97,7 @@ describe('a tally', () => {
     expect(counts.attributes).toMatchObject([{ name: 'n', types: ['number'] }])
   })
 
-  it('gives up values that it cannot count in time, and goes on with the total', () => {
+  it('gives up values that it cannot count in time, and continues with the total', () => {
     let now = 0
     vi.spyOn(performance, 'now').mockImplementation(() => now)
     const facets = ['level', 'n']

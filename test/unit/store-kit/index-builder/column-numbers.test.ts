@@ -23,7 +23,7 @@ const columns = [
 const admitted = (numbered: number): readonly string[] =>
   admittedColumns(columns, numbered).map(({ name }) => name)
 
-it('with many names in all, only names of several events get numbers, and at some point none', () => {
+it('with many names in all, only names of several events get numbers, and from some number on no name does', () => {
   expect(admitted(0)).toEqual(['once', 'twice', 'often', 'one'])
   expect(admitted(8191)).toEqual(['once', 'twice', 'often'])
   expect(admitted(8192)).toEqual(['twice', 'often'])
@@ -36,7 +36,7 @@ it('names that Postgres cannot keep get no numbers', () => {
   expect(admittedColumns(odd, 0)).toEqual(odd.slice(2))
 })
 
-it('a store never numbers more names, however many segments have names of their own', () => {
+it('a store never numbers more names than the limit, even if many segments have unique names', () => {
   let numbered = 0
   for (let segment = 0; segment < 100; segment++) {
     const own = Array.from({ length: 2000 }, (_, i) => column(`own-${segment}-${i}`, 1))

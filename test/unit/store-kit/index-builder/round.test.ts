@@ -15,7 +15,7 @@ interface FakeLog {
   abandoned: number[]
   expired: number[]
   readonly calls: string[]
-  /** Levels of the segments that were merged from others. */
+  /** Levels of the segments that were merged. */
   readonly merged: number[]
 }
 
@@ -42,7 +42,7 @@ const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
 
 const tuning = { segmentSize: 2, fanOut: 3 }
 
-/** A driver on counters. Its segments have no chunks. */
+/** A driver that only counts. Its segments have no chunks. */
 function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
   let nextId = 100
   const begun = new Map<number, SegmentRow>()
@@ -107,7 +107,7 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
   }
 }
 
-/** A lease that is free, and what becomes of it. */
+/** A lease that is free, and a log of its calls. */
 function fakeLease(isFree: () => boolean = () => true): Lease & { readonly states: string[] } {
   const states: string[] = []
   return {
@@ -147,7 +147,7 @@ describe('a round', () => {
     expect(log.segments.map(({ level }) => level)).toEqual([2])
   })
 
-  it('seals fewer events than a segment has once, if that is requested', async () => {
+  it('on request, seals once fewer events than a segment has', async () => {
     const early = { ...tuning, segmentSize: 8, early: { minEvents: 3, afterMs: 0 } }
     const log = newLog({ unsealed: 5 })
     expect(await run(log, { tuning: early })).toBe('nothing')
@@ -164,7 +164,7 @@ describe('a round', () => {
     expect(log.unsealed).toBe(3)
   })
 
-  it('only drops segments if there is nothing else', async () => {
+  it('only drops segments if there is no other work', async () => {
     expect(await run(newLog({ expired: [9] }))).toBe('done')
   })
 
@@ -194,7 +194,7 @@ describe('a round', () => {
     expect(log.calls.indexOf('publish')).toBeLessThan(log.calls.indexOf('replace'))
   })
 
-  it('merges smaller segments in the middle of a merge of larger ones', async () => {
+  it('merges smaller segments during a merge of larger ones', async () => {
     const log = newLog({ segments: [segment(1, 1), segment(2, 1), segment(3, 1)] })
     const pacer = {
       async rest() {
@@ -206,7 +206,7 @@ describe('a round', () => {
     expect(new Set(log.segments.map(({ level }) => level))).toEqual(new Set([1, 2]))
   })
 
-  it('leaves few segments to merge, however fast events are added', async () => {
+  it('leaves few segments to merge, also if events are added fast', async () => {
     const events = 1200
     const log = newLog()
     let [added, most, now] = [0, 0, 0]

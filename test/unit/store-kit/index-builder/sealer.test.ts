@@ -57,7 +57,7 @@ describe('the sealer', () => {
     expect(rounds).toEqual([])
   })
 
-  it('checks less and less often for other processes while there is nothing to do, and soon for this one', async () => {
+  it('checks less and less often for events of other processes without work, but soon for events of this process', async () => {
     due = 'nothing'
     const eventually = setInterval(sealer.checkEventually, 10)
     await vi.advanceTimersByTimeAsync(40_000)
@@ -73,7 +73,7 @@ describe('the sealer', () => {
     expect(rounds).not.toEqual([])
   })
 
-  it('checks again after a round that has done something', async () => {
+  it('checks again after a round with work', async () => {
     sealer.checkSoon()
     await vi.advanceTimersByTimeAsync(1)
     due = 'nothing'

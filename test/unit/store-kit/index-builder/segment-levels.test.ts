@@ -13,7 +13,7 @@ interface Segment {
   readonly size: number
 }
 
-/** Full segments by their levels, early ones as `e` and their size. */
+/** Full segments by their levels. Early segments are written as `e` and their size. */
 const read = (text: string): readonly Segment[] =>
   text.split(' ').map((one) => {
     const isEarly = one.startsWith('e')

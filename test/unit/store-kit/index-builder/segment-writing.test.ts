@@ -15,8 +15,8 @@ const chunk = (name: number): NamedChunk<number> => ({
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Writes a segment with `count` chunks, one in each batch after that of the times, and notes what happens in which order.
- * `answer` is given the number of a batch.
+ * Writes a segment with `count` chunks. Batch 0 has the times, each later batch one chunk. `happened` has the steps in
+ * their order. `answer` gets the number of a batch.
  */
 async function write(
   options: Pick<Driver, 'isWriteBehind'>,
@@ -54,7 +54,7 @@ async function write(
 }
 
 describe('writing a segment', () => {
-  it('computes a batch after the one before was written', async () => {
+  it('computes a batch after the previous batch was written', async () => {
     expect(await write({}, 2)).toEqual({
       written: { id: 7, chunks: 3, isLost: false },
       happened: [
@@ -65,7 +65,7 @@ describe('writing a segment', () => {
     })
   })
 
-  it('computes a batch while the one before is written, with write-behind', async () => {
+  it('with write-behind, computes a batch while the previous batch is written', async () => {
     expect(await write({ isWriteBehind: true }, 2)).toEqual({
       written: { id: 7, chunks: 3, isLost: false },
       happened: [
@@ -77,7 +77,7 @@ describe('writing a segment', () => {
   })
 
   it.each([false, true])(
-    'ends with the batch that finds it lost, the last one too, write-behind %s',
+    'ends after any batch that finds the segment lost, write-behind %s',
     async (isWriteBehind) => {
       for (const lostAt of [0, 1, 2, 3]) {
         const { written, happened } = await write({ isWriteBehind }, 3, (batch) => batch !== lostAt)
@@ -98,7 +98,7 @@ describe('writing a segment', () => {
     }
   })
 
-  it('waits for the batch under way if the next one cannot be computed', async () => {
+  it('waits for the current batch if the next batch cannot be computed', async () => {
     const { written, happened } = await write({ isWriteBehind: true }, 3, undefined, (name) => {
       if (name === 2) throw new Error('segment 3 is damaged')
     })

@@ -26,7 +26,7 @@ const WRONG: readonly (readonly [what: string, rows: readonly NameRow[], damaged
 ]
 
 it.each(WRONG)(
-  'reading ends before a name that %s, which the builder finds',
+  'reading ends before a name that %s, and the builder finds this name',
   (_, rows, damaged) => {
     const known = createKnownNames()
     known.add(rows)
@@ -36,12 +36,12 @@ it.each(WRONG)(
   },
 )
 
-it('a name that is gone after the last one is found by the number that segments have', () => {
+it('a lost name after the last one is found by its number in segments', () => {
   expect(checkNames(RIGHT, 6)).toMatchObject({ last: 6, lost: [5, 6] })
   expect(checkNames([], 0)).toMatchObject({ last: 0, damaged: [], lost: [] })
 })
 
-it('a number that a damaged row has too is lost', () => {
+it('a number that a damaged row also has is lost', () => {
   const { numbers, ...checked } = checkNames([...RIGHT, [4, 'x', 0]], 4)
   expect(checked).toMatchObject({ last: 4, damaged: [4], lost: [4] })
   expect([...numbers]).toEqual([

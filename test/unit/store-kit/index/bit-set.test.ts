@@ -48,7 +48,7 @@ const sets = fc.integer({ min: 1, max: 200 }).chain((size) =>
 )
 
 describe('sets of ordinals', () => {
-  it('are those of the ordinals', () => {
+  it('have the same results as operations on lists of ordinals', () => {
     fc.assert(
       fc.property(sets, ({ size, a, b, from, to }) => {
         const all = Array.from({ length: size }, (_, at) => at)
@@ -59,21 +59,21 @@ describe('sets of ordinals', () => {
           return ordinalsIn(set)
         }
         const other = setOf(b, size)
-        const having = (has: (at: number) => boolean): number[] => all.filter(has)
+        const ordinalsWhere = (has: (at: number) => boolean): number[] => all.filter(has)
         expect(changed((set) => unite(set, other))).toEqual(
-          having((at) => a.includes(at) || b.includes(at)),
+          ordinalsWhere((at) => a.includes(at) || b.includes(at)),
         )
         expect(changed((set) => intersect(set, other))).toEqual(
-          having((at) => a.includes(at) && b.includes(at)),
+          ordinalsWhere((at) => a.includes(at) && b.includes(at)),
         )
-        const without = having((at) => a.includes(at) && !b.includes(at))
+        const without = ordinalsWhere((at) => a.includes(at) && !b.includes(at))
         expect(changed((set) => subtract(set, other))).toEqual(without)
         expect(changed((set) => removeOrdinals(set, b))).toEqual(without)
-        expect(changed((set) => invert(set, size))).toEqual(having((at) => !a.includes(at)))
+        expect(changed((set) => invert(set, size))).toEqual(ordinalsWhere((at) => !a.includes(at)))
         expect(changed((set) => addRange(set, from, to))).toEqual(
-          having((at) => a.includes(at) || isWithin(at)),
+          ordinalsWhere((at) => a.includes(at) || isWithin(at)),
         )
-        const common = having((at) => a.includes(at) && b.includes(at) && isWithin(at))
+        const common = ordinalsWhere((at) => a.includes(at) && b.includes(at) && isWithin(at))
         expect(countCommon(setOf(a, size), other, from, to)).toBe(common.length)
         expect(sizeOfSet(other)).toBe(b.length)
       }),
@@ -114,8 +114,8 @@ it.each<
 >([
   ['a list', ALL.filter((at) => at % 5 === 0), listPostings],
   ['a bitmap', [64, 65, 99], () => bitPostings(new Uint32Array([0b11, 0b1000]), 3, 64)],
-  ['a sparse list in pieces', ALL.filter((at) => at % 9 === 4), pieced],
-  ['a dense list in pieces', ALL.filter((at) => at % 3 > 0), pieced],
+  ['a sparse list in pieces', ALL.filter((at) => at % 9 === 4), postingsInPieces],
+  ['a dense list in pieces', ALL.filter((at) => at % 3 > 0), postingsInPieces],
   ['a sparse list of read pieces', ALL.filter((at) => at % 9 === 4), joined],
   ['a dense list of read pieces', ALL.filter((at) => at % 3 > 0), joined],
   [

@@ -26,7 +26,7 @@ const encode = (truth: Truth): Chunk[] => [
   ...encodeChunks([...truth].map(([value, ordinals]) => ({ value, ordinals }))),
 ]
 
-/** Decodes chunks: each value with all of its ordinals. */
+/** Decodes chunks to values, each with all of its ordinals. */
 function decode(chunks: readonly Chunk[]): [Scalar, number[]][] {
   const entries: [Scalar, number[]][] = []
   for (const { first, values: lines, postings: data } of chunks) {
@@ -79,7 +79,7 @@ it('many values fill their pages', () => {
   expect(decode(chunks)).toEqual([...truth])
   const sizes = chunks.map(({ values, postings }) => Buffer.byteLength(values) + postings.length)
   expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE)
-  // Only the last one may be half empty.
+  // Only the last chunk may be half empty.
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(PAGE * 0.95)
 })
 

@@ -33,7 +33,7 @@ function columnsOf(events: readonly JsonObject[], bounds = INDEX_BOUNDS): Column
   return columns
 }
 
-/** `ask` is given the part after each fifth event. */
+/** The part after all events were added. `ask` gets the part after each fifth event. */
 function partOf(
   events: readonly AuditEvent[],
   bounds = INDEX_BOUNDS,
@@ -102,7 +102,7 @@ it('the texts of a name that has lost its column are found', () => {
   expect(candidates(part, 'filter[rare_eq]=needle')).toEqual([0])
 })
 
-it('an event that is not parsed is a candidate for all attributes, and for no other type', () => {
+it('an event that is not parsed is a candidate for every attribute, but not for another type', () => {
   const own = { ...eventOf({}), type: 'large', source: '/a/b/c' }
   const unparsed = new LazyEvent(own, 'not JSON')
   const part = partOf([eventOf({ n: 1 }), unparsed, eventOf({ n: 2 })])
@@ -135,7 +135,7 @@ it('an event with too many values is a candidate for the names of the rest only'
   expect(candidates(part, `filter[${long}_deep_eq]=2`)).toEqual([0])
 })
 
-it('a name has one column, however many paths lead to it', () => {
+it('a name has one column, also if several paths lead to it', () => {
   const keys = range(12)
   const paths = range(2 ** keys.length).map((bits) => {
     let value: JsonObject[string] = 1
@@ -180,7 +180,7 @@ it('with few columns and values, no event is missed', () => {
       const stored = events.map((event, at) =>
         at % 3 > 0 ? event : new LazyEvent(event, JSON.stringify(event.attributes)),
       )
-      // What a query has read of a name continues with the events that are added later.
+      // Postings that a query has read for a name include events that are added later.
       const ask = (part: IndexPart): void => some.forEach((one) => void candidates(part, one))
       for (const part of [partOf(events, few, ask), partOf(stored, few)])
         for (const one of some) check(events, part, one)
@@ -212,7 +212,7 @@ it('an event of 100,000 values is added in steps, and found by each of its names
     expect(candidates(part, `filter[${name}_gteq]=0`)).toEqual([1])
   expect(candidates(part, 'filter[first_eq]=1')).toEqual([0, 1])
   expect(candidates(part, 'filter[last_of_all_eq]=1')).toEqual([1, 2])
-  // It is no candidate for other names that have a column.
+  // The event is not a candidate for other names that have a column.
   const both = partOf([eventOf({ other: 1 }), eventOf({ other: 1 }), eventOf(wide)])
   expect(candidates(both, 'filter[other_eq]=1')).toEqual([0, 1])
 })

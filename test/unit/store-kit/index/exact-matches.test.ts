@@ -33,7 +33,7 @@ function found(part: IndexPart, where: Grouping | undefined): readonly number[] 
   )
 }
 
-it('an index has exactly the events that match, or does not say which', () => {
+it('an index returns exactly the matching events, or no answer', () => {
   let known = 0
   let runs = 0
   fc.assert(
@@ -41,7 +41,7 @@ it('an index has exactly the events that match, or does not say which', () => {
       eventsOf(33, 70),
       fc.array(filter, { minLength: 40, maxLength: 40, size: 'max' }),
       (events, filters) => {
-        // Without values that an index cuts.
+        // Events without values that an index cuts.
         const short = events.filter((event) => JSON.stringify(event).length < 500)
         const part = partOf(short)
         for (const filter of filters) {
@@ -66,7 +66,7 @@ it.each(
     id_eq=x source_eq=x a_or_source_eq=x created_at_cont=2026 a_cont=%00
     m=or&a_eq=1&created_at_gt=2026-01-01 g[0][m]=or&g[0][id_eq]=x&g[0][a_eq]=1
   `),
-)('no index has exactly the matches of %s', (query) => {
+)('no index answers %s exactly', (query) => {
   expect(exactFilter(parseQuery(filters(query)).where)).toBeUndefined()
 })
 

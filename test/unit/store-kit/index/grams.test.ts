@@ -40,7 +40,7 @@ const gramChunks = (chunks: readonly Chunk[], minGramChunks: number): Chunk[] =>
     .filter(({ name, kind }) => name === 1 && kind === ListKind.grams)
     .map(({ chunk }) => chunk)
 
-/** A segment with lists of grams and one without. `texts` are those of the events, by ordinal. */
+/** A segment with lists of grams and a segment without. `texts` are the texts of the events, by ordinal. */
 function segmentsOf(texts: readonly string[]): Record<'listed' | 'plain', MemorySegment> {
   const ordinals = new Map<string, number[]>()
   for (const [i, text] of texts.map((one) => indexedText(one)).entries())
@@ -91,7 +91,7 @@ const anyCase = (part: string, picks: readonly number[]): string =>
     return all[picks[i % picks.length]! % all.length]!
   }).join('')
 
-/** A part of one of the texts in any case, which may begin or end within a code point, or another text. */
+/** A part of one of the texts in any case, or another text. The part may begin or end within a code point. */
 const needle = (texts: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     {

@@ -18,7 +18,7 @@ const createIndex = (): GrowingIndex => createGrowingIndex(10, extractedSource)
 const timesOf = (parts: readonly IndexPart[]): number[][] =>
   parts.map((part) => Array.from({ length: part.size }, (_, i) => part.timeOf(i)))
 
-/** Runs each step on its own; returns their number and the parts. */
+/** Runs the steps one by one. Returns their number and the parts. */
 function partsInSteps(index: GrowingIndex): { steps: number; parts: readonly IndexPart[] } {
   for (let steps = 1; ; steps++) {
     const parts = index.parts(() => true)

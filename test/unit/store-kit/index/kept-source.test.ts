@@ -25,7 +25,7 @@ const NAMES = [
   ...['type', 'username', 'system', 'x', 'a_c', 'b_c', 'ab', '_a', 'a_'],
 ]
 
-/** Returns a function that reads what was added to the name since its last call. */
+/** Returns a function that reads the entries that were added to the name since its last call. */
 function newIn(source: BlockSource, name: string): () => unknown {
   const read = source.read(name)
   return () => {

@@ -23,7 +23,7 @@ const passes = (parts: readonly IndexPart[], query: string): readonly boolean[] 
   return parts.map((part) => mayMatch?.(part) ?? true)
 }
 
-/** Parts of two events each, in which the attributes were searched once, so that their columns exist. */
+/** Parts of two events each. Their attributes were searched once, so that their columns exist. */
 function blocks(source: () => BlockSource, ...attributes: JsonObject[]): readonly IndexPart[] {
   const index = createGrowingIndex(2, source)
   for (const [at, one] of attributes.entries()) index.add(at, eventOf(one))

@@ -77,7 +77,7 @@ function nearest(has: Pair['has'], at: number, step: Step): number {
 }
 
 describe('postings', () => {
-  it('seek finds the nearest ordinal in either direction, and the size is not below their number', () => {
+  it('seek finds the nearest ordinal in both directions, and the size is at least the number of ordinals', () => {
     fc.assert(
       fc.property(
         pair,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createProbe, MAX_PROBE_SIZE } from '../../../../src/store-kit/index/probe.js'
 
-/** Number of events that are checked if every `every`th matches, at most 10,000. */
+/** Number of checked events if every `every`th event matches, at most 10,000. */
 function length(first: number, every: number): number {
   const probe = createProbe(first)
   let seen = 0
@@ -31,7 +31,7 @@ describe('a probe', () => {
     expect(probe.left()).toBe(0)
   })
 
-  it('ends once the events that do not match are large, however many match', () => {
+  it('ends after large events without matches, independent of the number of matches', () => {
     const probe = createProbe(64)
     probe.matched(10)
     probe.missed(MAX_PROBE_SIZE)

@@ -6,7 +6,7 @@ import {
   encodeTimes,
 } from '../../../../src/store-kit/index/time-blocks.js'
 
-it('decoding gives the encoded times, whatever their distances', () => {
+it('decoding gives the encoded times, with any distances', () => {
   const gap = fc.oneof(fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 1, max: 1e13 }))
   fc.assert(
     fc.property(fc.array(gap, { minLength: 1, maxLength: 3 * TIMES_PER_BLOCK }), (gaps) => {

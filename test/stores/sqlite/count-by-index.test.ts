@@ -106,7 +106,7 @@ describe('counts by segments equal those of the memory store', () => {
   it('for the total, which is counted before the facets, even if the time ends during these', async () => {
     const options = { facets: ['n', 'kind', 'step', 'text'] }
     const whole = await memory.count('', options)
-    let apart = 0
+    let incomplete = 0
     for (let within = 10; within < 3000; within += 135) {
       let now = 0
       using _now = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))

@@ -83,7 +83,7 @@ describe('sets of ordinals', () => {
 })
 
 /** The postings of a list in pieces. */
-function pieced(ordinals: readonly number[]): FetchedPostings {
+function postingsInPieces(ordinals: readonly number[]): FetchedPostings {
   const pieces = [...encodeChunks([{ value: 0, ordinals }])].map(
     ({ ordinal, values, postings }): ChunkValues => [0, ordinal, values, postings],
   )

@@ -35,8 +35,8 @@ const EVENTS = Array.from({ length: SIZE }, (_, i) => i)
 const numberOf = (event: number): number => (event * 7919) % 3
 const textOf = (event: number): string => `text ${String((event * 104_729) % 400).padStart(3, '0')}`
 
-function chunksBy<Value extends string | number>(valueOf: (event: number) => Value): Chunk[] {
-  const lists = new Map<Value, number[]>()
+function chunksBy(valueOf: (event: number) => string | number): Chunk[] {
+  const lists = new Map<string | number, number[]>()
   for (const event of EVENTS) {
     const value = valueOf(event)
     const list = lists.get(value)

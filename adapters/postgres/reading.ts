@@ -318,8 +318,8 @@ export function createReading(
     },
 
     async verify(options = {}) {
-      check(options.signal)
-      const verification = await verifyLog(log, options, (damaged) => indexes[0]!.setAside(damaged))
+      const setAside: LogIndex['setAside'] = (damaged) => indexes[0]!.setAside(damaged)
+      const verification = await verifyLog(log, options, setAside, check)
       for (const damage of verification.damage) damages.report(damage)
       return verification
     },

@@ -30,20 +30,23 @@ type Read = <Result>(act: (client: PostgresPoolClient) => Promise<Result>) => Pr
 
 /**
  * Implements `EventStore.verify`. Reads in short transactions, which take no locks that writers wait for.
- * `onDamaged` is called for each damaged segment.
+ * `onDamaged` is called for each damaged segment, and `check` before each read.
  */
 export async function verifyLog(
   log: PostgresLog,
   options: VerifyOptions,
   onDamaged: (damaged: DamagedSegment) => void,
+  check: (signal: AbortSignal | undefined) => void,
 ): Promise<Verification> {
-  const read: Read = (act) =>
-    readWithRetry(log, options.signal, async (client) => {
+  const read: Read = (act) => {
+    check(options.signal)
+    return readWithRetry(log, options.signal, async (client) => {
       await begin(client, 'REPEATABLE READ READ ONLY', { settings: BY_KEY })
       const result = await act(client)
       await endTransaction(client, 'COMMIT')
       return result
     })
+  }
   const findings = createFindings(options)
   const segments = await verify({
     log: verifiedLog(log.names, read),

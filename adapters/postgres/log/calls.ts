@@ -46,19 +46,18 @@ async function retry<Result>(
   act: (signal: AbortSignal) => Promise<Result>,
   mayRepeat: () => boolean,
 ): Promise<Result> {
-  const end = performance.now() + RETRY_MS
+  using wait = timeoutSignal(RETRY_MS, signal)
   let doubt: AuditLogError | undefined
   for (let attempts = 0; ; attempts++) {
-    using wait = timeoutSignal(end - performance.now(), signal)
     try {
       return await act(wait.signal)
     } catch (error) {
       if (isOutcomeUnknown(error)) doubt = error as AuditLogError
-      const mayPass = isOutcomeUnknown(error) || isTransient(error)
-      if (wait.signal.aborted || !mayPass || !mayRepeat())
+      const mayPass = (isOutcomeUnknown(error) || isTransient(error)) && mayRepeat()
+      if (mayPass) await pause(attempts, wait.signal)
+      if (!mayPass || wait.signal.aborted)
         throw doubt ? outcomeUnknown(doubt.message, error) : error
     }
-    await pause(attempts, wait.signal)
   }
 }
 

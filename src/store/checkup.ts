@@ -16,7 +16,10 @@ export const checkup = (
   isRight: boolean,
   found: string,
   fault: Pick<Checkup, 'status' | 'remedy'>,
-): Checkup => ({ name, found, ...(isRight ? { status: 'pass' } : fault) })
+): Checkup =>
+  isRight
+    ? { name, status: 'pass', found }
+    : { name, status: fault.status, found, remedy: fault.remedy }
 
 /** In place of a checkup that has failed, for example because a right is missing. */
 export const unchecked = (name: string, error: unknown): Checkup => ({

@@ -28,6 +28,8 @@ export interface Sealed {
 
 /** The index of a file: segments in the file, and in memory the events that are in no segment yet. */
 export interface LogIndex {
+  /** The last coverage, if it is still complete at these marks. */
+  known(marks: Marks): Coverage | undefined
   /**
    * Adds the new events, and returns the coverage of the snapshot within which it has to be called.
    * Returns `undefined` if the time slice ended (`isOver`) before all were added: call it again then.
@@ -101,6 +103,7 @@ export function createLogIndex(
     last && isSame(last.marks, marks) ? last.coverage : undefined
 
   return {
+    known,
     refresh(isOver) {
       const marks = onlyRow(connection, MARKS) as Marks
       const before = known(marks)

@@ -15,11 +15,11 @@ import {
   type Visit,
 } from '../../../src/store-kit/planning/list-planner.js'
 import { listSorted } from '../../../src/store-kit/planning/list-sorted.js'
-import { INDEX_CHANGED } from '../../../src/store-kit/planning/session.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { compileStoredFilter } from '../../../src/store-kit/stored-filter.js'
 import type { EventPage } from '../../../src/store/store.js'
 import { tracedFilter } from '../../../src/store/trace.js'
+import type { Coverage } from '../index/log-index.js'
 import { type EventRow, rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
 import { pushDownAttribute } from './pushdown.js'
@@ -116,8 +116,7 @@ export const probeSizes = (
   forValues: appended - sealed <= MAX_UNSEALED ? 0 : VALUE_PROBE_SIZE,
 })
 
-/** A part costs as much to search now as later. */
-const FIRST_PARTS = { forLookups: 1, forSearches: 1 }
+const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
 /** The file, as the planners read it. */
 export function portsOf(list: Listing): ListPorts {
@@ -132,13 +131,18 @@ export function portsOf(list: Listing): ListPorts {
     if (!row) index.checkMissing(time)
     return row
   }
+  const eventAt = (time: Microseconds): AuditEvent | undefined => {
+    const row = rowAt(time)
+    return row && toEvent(row)
+  }
+  let coverage: Coverage | undefined
+  let open: readonly Microseconds[] = []
   return {
     query,
     filter,
     hasIndex: true,
     matches: tracedFilter(trace, compiled),
     probe: probeSizes(logState, firstProbe),
-    firstParts: FIRST_PARTS,
     maxFetched: 0,
     enter(method, reason) {
       const step = trace?.enter(method)
@@ -147,37 +151,34 @@ export function portsOf(list: Listing): ListPorts {
     },
     scan: (request) => scan(list, request),
     async coveredTo() {
-      let to: Microseconds | undefined
-      await inSlices((isOver) => (to = index.refresh(isOver)?.to) === undefined)
-      return to!
-    },
-    async openIndex(bounds) {
-      let coverage: ReturnType<typeof index.refresh>
-      let open: readonly Microseconds[] = []
+      // Later calls follow a change of the index.
+      const isFirst = coverage === undefined && !logState.hasOpen
+      coverage = isFirst ? index.known(logState) : undefined
+      if (coverage) return coverage.to
       await inSlices((isOver) => {
         coverage = index.refresh(isOver)
-        if (coverage && logState.hasOpen) open = tables.live.timesBetween(bounds)
+        if (coverage && logState.hasOpen) open = tables.live.timesBetween(EVER)
         return !coverage
       })
-      const { segments, recent, to } = coverage!
-      // Too many late events came.
-      if (to < bounds.to) throw INDEX_CHANGED
-      const tasks = createTasks(inSlices, (isOver) =>
-        index.refresh(isOver) ? index.has(segments) : undefined,
-      )
+      return coverage!.to
+    },
+    openIndex(bounds) {
+      const { segments, recent } = coverage!
+      const tasks = createTasks(inSlices, (isOver) => {
+        const now = index.refresh(isOver)
+        // Too many late events may have come.
+        return now && now.to >= bounds.to && index.has(segments)
+      })
       const openParts = open.length > 0 ? [unindexedPart('open', open)] : []
       const parts = [...segments, ...recent, ...openParts].filter((part) => overlaps(part, bounds))
-      return openSession({ parts, tasks, filter, timesOf: timesIn(tables), trace })
+      const view = { parts, eventAt, timesOf: timesIn(tables) }
+      return Promise.resolve(openSession(view, { tasks, filter, trace }))
     },
     visitAt: (times, _, visit) =>
       visitEach(inSlices, times, (time) => {
         const row = rowAt(time)
         return row !== undefined && visit(toEvent(row), row.attributes.length)
       }),
-    eventAt(time) {
-      const row = rowAt(time)
-      return row && toEvent(row)
-    },
   }
 }
 

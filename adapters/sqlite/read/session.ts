@@ -4,7 +4,8 @@ import type { Decide, Steps } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
 import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
-import type { IndexPart } from '../../../src/store-kit/index/part.js'
+import type { IndexView } from '../../../src/store-kit/index/index-list.js'
+import { tracedView } from '../../../src/store-kit/index/traced-view.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { Work } from '../../../src/store-kit/index/work.js'
 import {
@@ -146,27 +147,23 @@ export const timesIn =
         events.foreignTime(id) ?? parseEventId(id)?.time ?? [],
     )
 
-export interface SessionOptions {
-  readonly parts: readonly IndexPart[]
+interface SessionOptions {
   readonly tasks: Tasks
   readonly filter: IndexFilter | undefined
-  readonly timesOf: TimesOf
-  readonly trace?: BoundedListOptions['trace']
+  readonly trace: BoundedListOptions['trace']
 }
 
-export function openSession({
-  parts,
-  tasks,
-  filter,
-  timesOf,
-  trace,
-}: SessionOptions): IndexSession {
-  if (trace?.current) trace.current.parts += parts.length
+export function openSession(
+  given: IndexView,
+  { tasks, filter, trace }: SessionOptions,
+): IndexSession {
+  const view = tracedView(given, trace)
+  const { parts, timesOf } = view
   return {
     parts,
     tasks,
+    view,
     async find(some) {
-      if (trace?.current) trace.current.parts_read += some.length
       const found = await tasks.all(some.map((part) => () => findPostings(part, filter, timesOf)))
       return some
         .map((part, i) => ({ part, postings: found[i]! }))

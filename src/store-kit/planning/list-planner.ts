@@ -5,6 +5,8 @@ import { beyond, isEmpty, splitAt, type TimeBounds } from '../../filter/bounds.j
 import { type Decide, type Decision, thenDecided } from '../../filter/steps.js'
 import type { QueryMethod } from '../../store/trace.js'
 import { type EventCollector, pageCollector } from '../collect.js'
+import type { Work } from '../index/find-postings.js'
+import { candidatesInTime, type IndexView } from '../index/index-list.js'
 import { type IndexFilter, leadsByValues } from '../index/index-filter.js'
 import type { Order } from '../index/part.js'
 import { createProbe, type Probe, type ProbeSizes } from '../index/probe.js'
@@ -51,7 +53,8 @@ export interface ListPorts {
   /** Tests what a scan visits. */
   readonly matches: Decide<AuditEvent>
   readonly probe: ProbeSizes
-  readonly firstParts: FirstParts
+  /** Only for sessions without a view. */
+  readonly firstParts?: FirstParts | undefined
   /**
    * If the index has not the order of the list, but finds at most this number of events, these are read; with more, a
    * scan is faster.
@@ -73,8 +76,6 @@ export interface ListPorts {
   openIndex(bounds: TimeBounds): Promise<IndexSession>
   /** Visits the events at these times, in order; a time without an event is skipped. True if the visitor needs no more. */
   visitAt(times: readonly Microseconds[], order: Order, visit: Visit): Promise<boolean>
-  /** Reads one event at once, within a task of the session, if the store can. */
-  readonly eventAt?: ((time: Microseconds) => AuditEvent | undefined) | undefined
 }
 
 /** The reasons for a scan that a trace names. */
@@ -195,10 +196,12 @@ async function listByIndex(list: ListRest, bounds: TimeBounds): Promise<boolean>
   const { ports, order, visit, reason } = list
   const { query, filter, firstParts } = ports
   await ports.enter('index', reason)
+  const session = await ports.openIndex(bounds)
+  const { view, tasks } = session
+  if (view) return tasks.one(() => walkInTime(list, view))
   const batches = createBatchSizes(query)
   const request = { filter, order, bounds, firstParts, max: batches.size }
   try {
-    const session = await ports.openIndex(bounds)
     for await (const times of timesInOrder(session, request)) {
       if (await ports.visitAt(times, order, visit)) return true
       // Only now, as the list may start again with the rest.
@@ -208,6 +211,23 @@ async function listByIndex(list: ListRest, bounds: TimeBounds): Promise<boolean>
   } catch (error) {
     if (error !== READ_LIMIT_EXCEEDED) throw error
     return scanRest(list, list.bounds, SCANNED.tooMuch)
+  }
+  return false
+}
+
+/** Visits the events that the index finds, each when the walk reaches it. Starts with the bounds that are left. */
+function* walkInTime(list: ListRest, view: IndexView): Work<boolean> {
+  const { ports, order, visit } = list
+  let reached: Microseconds
+  const eventAt = (time: Microseconds): AuditEvent | undefined => view.eventAt((reached = time))
+  for (const event of candidatesInTime({ ...view, eventAt }, ports.filter, order, list.bounds)) {
+    if (event) {
+      const decision = visit(event, 0)
+      if (typeof decision === 'boolean' ? decision : yield* decision) return true
+      // Only now, as the walk may start again with the rest.
+      list.bounds = beyond(list.bounds, reached!, order)
+    }
+    yield
   }
   return false
 }

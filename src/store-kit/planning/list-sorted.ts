@@ -1,13 +1,15 @@
 import type { AuditEvent } from '../../event/event.js'
 import { type Microseconds, parseTimestamp } from '../../event/timestamp.js'
 import { isEmpty, splitAt, type TimeBounds } from '../../filter/bounds.js'
-import { thenDecided } from '../../filter/steps.js'
+import { type Decision, thenDecided } from '../../filter/steps.js'
 import { type EventCollector, pageCollector } from '../collect.js'
 import { requiresAttribute } from '../index/index-filter.js'
 import {
   type Candidates,
+  type IndexView,
   isIndexedOrder,
   shouldFollowOrder,
+  takeSorted,
   takeSortedOf,
 } from '../index/index-list.js'
 import { inSortOrder } from '../index/sort-order.js'
@@ -20,7 +22,7 @@ import {
   SCANNED,
   untilUnchanged,
 } from './list-planner.js'
-import { type IndexSession, READ_LIMIT_EXCEEDED } from './session.js'
+import { type IndexSession, READ_LIMIT_EXCEEDED, type Tasks } from './session.js'
 
 /**
  * Lists in an order by attributes. If the index has the order, or finds the few events that match, it leads to those that
@@ -63,6 +65,7 @@ async function collectCovered(
 ): Promise<EventCollector | undefined> {
   try {
     const session = await ports.openIndex(bounds)
+    if (session.view) return await collectAlong(ports, session.tasks, session.view, bounds)
     const sets = await session.find(session.parts)
     session.release()
     const candidates: Candidates = {
@@ -92,23 +95,31 @@ async function collectFetched(
   return collector
 }
 
-/** Walks along the order. Unless events can be read at once, repeats the walk, each time with the events that it lacked. */
+/** Walks along the order, and reads each event when the walk reaches it. */
+async function collectAlong(
+  { query, filter, matches }: ListPorts,
+  tasks: Tasks,
+  view: IndexView,
+  bounds: TimeBounds,
+): Promise<EventCollector> {
+  let collector = pageCollector(query)
+  await tasks.one(() => {
+    collector = pageCollector(query)
+    const add = (event: AuditEvent): Decision => collector.add(event)
+    return takeSorted(view, { filter, query, bounds, matches, add })
+  })
+  return collector
+}
+
+/** Repeats the walk along the order, each time with the events that it lacked. */
 async function collectFirst(
   ports: ListPorts,
   { tasks }: IndexSession,
   candidates: Candidates,
   bounds: TimeBounds,
 ): Promise<EventCollector> {
-  const { query, filter, matches, eventAt } = ports
+  const { query, filter, matches } = ports
   let collector = pageCollector(query)
-  const search = { filter, query, bounds }
-  if (eventAt) {
-    await tasks.one(() => {
-      collector = pageCollector(query)
-      return takeSortedOf({ eventAt }, candidates, { ...search, matches, add: collector.add })
-    })
-    return collector
-  }
   await tasks.all(candidates.sets.map((set) => () => walkStart(ports, candidates, set, bounds)))
   /** `undefined` for an event that does not match or does not exist. */
   const known = new Map<Microseconds, AuditEvent | undefined>()
@@ -123,7 +134,9 @@ async function collectFirst(
       wanted = new Set()
       const { add } = collector
       const walk = takeSortedOf({ eventAt: knownAt }, candidates, {
-        ...search,
+        filter,
+        query,
+        bounds,
         matches: () => true,
         add,
       })

@@ -1,6 +1,7 @@
 import { beyond, type TimeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import { type IndexFilter, isLookup } from '../index/index-filter.js'
+import type { IndexView } from '../index/index-list.js'
 import type { FetchedPart, Order } from '../index/part.js'
 import { overlaps, type PartPostings, timesOfSets } from '../index/time-order.js'
 import type { Work } from '../index/work.js'
@@ -38,6 +39,8 @@ export interface IndexSession {
   ): Promise<readonly Microseconds[]>
   /** Drops what was read for earlier tasks only. */
   release(): void
+  /** The index and the events, if a task can read an event at once. Lists then read each event when they reach it. */
+  readonly view?: IndexView | undefined
 }
 
 /** Compares parts by the event that comes first in the given order. */
@@ -65,6 +68,7 @@ export interface FirstParts {
   readonly forSearches: number
 }
 
+const ONE_PART: FirstParts = { forLookups: 1, forSearches: 1 }
 /** Each further search takes this many times as many parts. */
 const PARTS_GROWTH = 4
 
@@ -72,7 +76,7 @@ export interface TimesRequest {
   readonly filter: IndexFilter | undefined
   readonly order: Order
   readonly bounds: TimeBounds
-  readonly firstParts: FirstParts
+  readonly firstParts?: FirstParts | undefined
   readonly max: () => number
 }
 
@@ -82,13 +86,14 @@ export interface TimesRequest {
  */
 export async function* timesInOrder(
   session: IndexSession,
-  { filter, order, bounds, firstParts: { forLookups, forSearches }, max }: TimesRequest,
+  { filter, order, bounds, firstParts = ONE_PART, max }: TimesRequest,
 ): AsyncGenerator<readonly Microseconds[]> {
   const waiting = session.parts
     .filter((part) => overlaps(part, bounds))
     .toSorted((a, b) => compareStarts(b, a, order))
   let ready: readonly PartPostings[] = []
   let rest = bounds
+  const { forLookups, forSearches } = firstParts
   for (let count = isLookup(filter) ? forLookups : forSearches; ; count *= PARTS_GROWTH) {
     ready = ready.concat(await session.find(waiting.splice(-count)))
     const next = waiting.at(-1)

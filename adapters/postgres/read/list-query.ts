@@ -47,7 +47,6 @@ async function rowsAt(
   times: readonly Microseconds[],
   where: Sql | undefined,
 ): Promise<TextRow[]> {
-  if (times.length === 0) return []
   const { text, params } = where ? testedColumns(where) : sql(STORED_COLUMNS)
   const select = `SELECT ${text} FROM ${events} WHERE created_at = ANY (?::bigint[])`
   return run(sql(select, ...params, times))

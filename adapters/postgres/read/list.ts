@@ -140,7 +140,9 @@ export function portsOf(list: ListQuery): ListPorts {
       for (let from = 0; from < times.length; from += BATCH_EVENTS) {
         const some = times.slice(from, from + BATCH_EVENTS)
         const stored = some.filter((time) => !isOpenAt.has(time))
-        const rows = await rowsOfFound(run, indexed, { coverage: coverage!, where, times: stored })
+        const found = { coverage: coverage!, where, times: stored }
+        // Open events are visited without an index, too.
+        const rows = stored.length === 0 ? [] : await rowsOfFound(run, indexed, found)
         const open = new Set(some.length > stored.length ? some : [])
         if (await visitor.visit(rows, open, order, visit)) return true
       }

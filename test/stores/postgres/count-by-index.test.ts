@@ -11,12 +11,14 @@ import {
   clock,
   countedLogs,
   eventsAt,
+  expectOpenCounted,
   FIRST,
   INDEXED,
   MINUTE,
   OTHERS,
   QUERIES,
   SIZE,
+  SMALL_TUNING,
   TUNING,
 } from '../shared/counted-logs.js'
 
@@ -164,6 +166,18 @@ describe('counts by the index equal those of the memory store', () => {
     await expectAgreement(undefined, (filter, options) => count(filter, options, { store }))
     await store.close()
   })
+})
+
+it('an open live event counts once, and every segment is searched', async () => {
+  const options = { pool, schema: 'opened', clock }
+  const { store } = createPostgresStore(
+    options,
+    { tuning: SMALL_TUNING, checkMs: 600_000 },
+    { minIndexed: 1 },
+  )
+  await using audit = new AuditLog({ store, types: { 'info:a:b': {} } })
+  const sealAll = (): Promise<void> => sealPostgres(database.url, 'opened', SMALL_TUNING)
+  await expectOpenCounted(audit, sealAll, (filter, given) => count(filter, given, audit))
 })
 
 describe('the index is not used', () => {

@@ -110,6 +110,28 @@ type Count = (filter: string, options: CountOptions) => Promise<EventCounts>
 
 export const clock = manualClock('2026-01-05T00:00:00Z')
 
+/** So that a log of some hundred events has more segments than are searched together. */
+export const SMALL_TUNING = { segmentSize: 16, fanOut: 64 }
+
+/** Counts a new log, in which segments of later events cover an open live event. */
+export async function expectOpenCounted(
+  audit: AuditLog<{ 'info:a:b': {} }>,
+  seal: () => Promise<void>,
+  count: Count,
+): Promise<void> {
+  const live = await audit.recordLive('info:a:b', {})
+  for (let n = 0; n < 320; n++) await audit.recordCustom('own', { n, part: n % 16 })
+  await seal()
+  const expectTotals = async (): Promise<void> => {
+    expect(await count('', {})).toMatchObject({ total: 321, exact: { total: true } })
+    // The events of a value are read, and are in every segment.
+    expect(await count('filter[part_eq]=3', {})).toMatchObject({ total: 20 })
+  }
+  await expectTotals()
+  await live.close()
+  await expectTotals()
+}
+
 /** `stored` is the log in the store, and `count` counts there, by the index even if it has few events. */
 export function countedLogs(stored: () => AuditLog<{ 'info:a:b': {} }>, count: Count) {
   const memory: AuditLog = new AuditLog({ store: memoryStore({ clock }), types: {} })

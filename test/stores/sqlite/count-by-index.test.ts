@@ -16,11 +16,13 @@ import {
   clock,
   countedLogs,
   eventsAt,
+  expectOpenCounted,
   FIRST,
   INDEXED,
   MINUTE,
   QUERIES,
   SIZE,
+  SMALL_TUNING,
   TUNING,
   untimed,
 } from '../shared/counted-logs.js'
@@ -170,6 +172,28 @@ describe('counts by segments equal those of the memory store', () => {
     openAgain()
     await expectAgreement()
   })
+})
+
+it('an open live event counts once, and every segment is searched', async () => {
+  const file = temp.file('opened.db')
+  const made = createSqliteStore({ filename: file, clock }, { tuning: SMALL_TUNING })
+  await using audit = new AuditLog({ store: made.store, types: { 'info:a:b': {} } })
+  const handle = openDatabase(file, () => {})
+  const others = createTables(createConnection(handle))
+  const log = { tables: others, index: createLogIndex(others, SMALL_TUNING), firstProbe: 64 }
+  const seal = async (): Promise<void> => {
+    made.sealer.checkSoon()
+    await made.sealer.settled()
+  }
+  await expectOpenCounted(audit, seal, (filter, given) =>
+    countEvents(
+      { ...log, minIndexed: 1 },
+      countsQuery(filter, { within: 60_000, ...given }),
+      clock,
+      {},
+    ),
+  )
+  handle.close()
 })
 
 describe('the index is not used', () => {

@@ -149,20 +149,21 @@ export async function untilUnchanged<Result>(work: () => Promise<Result>): Promi
     }
 }
 
-/**
- * Lists the events that are left: by the index as far as it covers them, else by a scan. False if the snapshot is too old for
- * the index.
- */
+/** Lists the events that are left. False if the snapshot is too old for the index. */
 async function listRest(list: ListRest): Promise<boolean> {
-  const { ports, order, reason } = list
-  await ports.enter('index', reason)
-  const to = await ports.coveredTo()
-  if (to === undefined) return false
+  await list.ports.enter('index', list.reason)
+  const to = await list.ports.coveredTo()
+  if (to !== undefined) await listUpTo(list, to)
+  return to !== undefined
+}
+
+/** Lists the events that are left: by the index up to the time, which it covers, else by a scan. */
+async function listUpTo(list: ListRest, to: Microseconds): Promise<void> {
+  const { order } = list
   const { covered, rest: others } = splitAt(list.bounds, to)
   const ask = (): Promise<boolean> => listByIndex(list, covered)
   const scan = (): Promise<boolean> => scanRest(list, others, SCANNED.uncovered)
-  for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) break
-  return true
+  for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) return
 }
 
 /** Returns true if the page is full, or if nothing is left. */

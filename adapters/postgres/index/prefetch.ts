@@ -7,8 +7,8 @@ import type { PartPostings } from '../../../src/store-kit/index/time-order.js'
 import { WAIT } from '../../../src/store-kit/index/work.js'
 
 /*
- * A read that has to wait has requested its chunks. So these functions read, without a use of the results, what work will
- * need, and it is fetched together.
+ * A read that has to wait requests its chunks. These functions read what work will need later, and use none of the results,
+ * so that one statement fetches all of it.
  */
 
 /**

@@ -30,12 +30,7 @@ export function createTaskRunner(
 
   const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
     const results: Result[] = []
-    let left: (readonly [i: number, work: Work<Result>])[] = []
-    for (const [i, task] of tasks.entries()) {
-      const started = task()
-      if (isWork(started)) left.push([i, started])
-      else results[i] = started
-    }
+    let left = [...tasks.map(begin).entries()]
     while (left.length > 0) {
       const isOver = sliceTimer()
       const waiting: typeof left = []
@@ -55,6 +50,11 @@ export function createTaskRunner(
     return results
   }
   return { all, one: async (task) => (await all([task]))[0]! }
+}
+
+function* begin<Result>(task: Task<Result>): Work<Result> {
+  const started = task()
+  return isWork(started) ? yield* started : started
 }
 
 /** True once a time slice is over; the next one begins then. */

@@ -1,6 +1,13 @@
+/*
+ * How work on an index waits for chunks. A store whose chunks are in a file of this machine never lets a read wait. On
+ * Postgres, a read of a chunk that is not in memory requests it and returns `WAIT`. The work yields `WAIT` and repeats that
+ * read once it is resumed. The task runner of the store resumes all works of a query until each of them waits, and then
+ * fetches with one statement what they have requested.
+ */
+
 /**
- * Returned by a read that needs chunks which have to be fetched first. The read has asked for them. Repeat it once they are
- * there.
+ * Returned by a read that has requested chunks and has to be repeated once they are there. It is `null`: `found && use(found)`
+ * passes it on, and `found?.member` does not.
  */
 export const WAIT = null
 export type Wait = typeof WAIT
@@ -11,7 +18,7 @@ export type Work<Result> = Generator<Wait | undefined, Result, undefined>
 /** Work that only waits. */
 export type Reading<Result> = Generator<Wait, Result, undefined>
 
-/** Items that are found one after another. Yields `undefined` and `WAIT` as `Work` does. */
+/** Items that are found one after another. `undefined` and `WAIT` in between mean the same as in `Work`. */
 export type Stream<Item> = Iterable<Item | Wait | undefined>
 
 /** The results of all reads, once none of them has to wait. */
@@ -39,8 +46,8 @@ export const ready = <Result>(results: readonly (Result | Wait)[]): readonly Res
   results.includes(WAIT) ? WAIT : (results as readonly Result[])
 
 /**
- * The items of all streams. While one waits, the next ones begin, so that all that they need is fetched together; their
- * items may come first then.
+ * The items of all streams. While a stream waits, the next ones begin, so that their chunks are fetched with its own. Items of
+ * a later stream may come first then.
  */
 export const together = <Item>(streams: readonly (() => Stream<Item>)[]): Stream<Item> =>
   streams.length === 1 ? streams[0]!() : inTurn(streams)

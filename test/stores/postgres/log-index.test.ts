@@ -230,6 +230,20 @@ it('a damaged segment is set aside, and its events are found, while the times of
   expect([coverage.segments.length, coverage.recent.length]).toEqual([2, 1])
 })
 
+it.each([
+  ['by time', 'filter[n_lt]=3', [0, 1, 2]],
+  ['in another order', 'filter[n_lt]=3&filter[sorts][]=n desc', [2, 1, 0]],
+])('a list %s goes on in its snapshot if a segment is found damaged', async (_, query, found) => {
+  await openLog()
+  await seal()
+  await pool().query(`UPDATE ${names().chunks} SET checksum = checksum # 1`)
+  const damaged: number[] = []
+  const index = createLogIndex(names(), TUNING, (segment) => void damaged.push(segment))
+  const moment = await take()
+  expect(await ask(index, moment, query)).toMatchObject({ found })
+  expect(damaged.length).toBeGreaterThan(0)
+})
+
 it('late events are found once, even if they commit after later ones', async () => {
   await openLog(20)
   const { late, events } = names()

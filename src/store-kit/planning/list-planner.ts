@@ -5,7 +5,7 @@ import { beyond, isEmpty, splitAt, type TimeBounds } from '../../filter/bounds.j
 import { type Decide, type Decision, thenDecided } from '../../filter/steps.js'
 import type { QueryMethod } from '../../store/trace.js'
 import { type EventCollector, pageCollector } from '../collect.js'
-import type { Work } from '../index/find-postings.js'
+import type { Work } from '../index/work.js'
 import { candidatesInTime, type IndexView } from '../index/index-list.js'
 import { type IndexFilter, leadsByValues } from '../index/index-filter.js'
 import type { Order } from '../index/part.js'

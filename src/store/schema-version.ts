@@ -11,9 +11,15 @@ export function hasAllMigrations(named: string, version: number, known: number):
   throw mismatch(`${named} ${version}; this version of daybook knows ${known}: update daybook`)
 }
 
-/** Throws `SCHEMA_MISMATCH` unless the schema of `name` has the version that this one knows; 0 stands for no schema. */
-export function requireVersion(name: string, named: string, version: number, known: number): void {
-  if (hasAllMigrations(named, version, known)) return
-  const found = version === 0 ? `${name} has no audit log` : `${named} ${version}, not ${known}`
+/** Throws `SCHEMA_MISMATCH` unless the schema of `name` has the version that this one knows; `undefined` for no schema. */
+export function requireVersion(
+  name: string,
+  named: string,
+  version: number | undefined,
+  known: number,
+): void {
+  if (version !== undefined && hasAllMigrations(named, version, known)) return
+  const found =
+    version === undefined ? `${name} has no audit log` : `${named} ${version}, not ${known}`
   throw mismatch(`${found}: run daybook migrate`)
 }

@@ -85,7 +85,7 @@ export async function checkVersion(
   names: Names,
   expected: number,
 ): Promise<void> {
-  const version = await readVersion(client, names)
+  const version = (await readVersion(client, names)) || undefined
   requireVersion(`the schema ${names.schema}`, versionOf(names), version, expected)
 }
 

@@ -234,7 +234,7 @@ function checkEncoding(database: SqliteDatabase): void {
 /** Throws `SCHEMA_MISMATCH` unless the file has the schema in this version. */
 export function checkSchema(database: SqliteDatabase, { versionTable, migrations }: Schema): void {
   checkEncoding(database)
-  const version = readVersion(database, versionTable) ?? 0
+  const version = readVersion(database, versionTable)
   requireVersion(database.name, versionOf(database), version, migrations.length)
 }
 

@@ -13,6 +13,8 @@ const LISTS: readonly (readonly [query: string, found: readonly number[]])[] = [
   ['filter[n_lt]=20&filter[sorts]=created_at&limit=7', numbers(0, 1)],
   ['filter[n_gteq]=290&filter[sorts]=n desc&limit=7', numbers(299, -1)],
   ['filter[sorts]=n&limit=7', numbers(0, 1)],
+  // Some are among the first events, and the others are far from them.
+  ['filter[m]=or&filter[n_gteq]=297&filter[n_lt]=5&limit=7', [1, 2, 3, 4, 297, 298, 299]],
 ]
 
 /** The numbers of the events of a list, and the methods that checked them. */

@@ -18,7 +18,7 @@ import type { ListPorts } from './list-planner.js'
 import { INDEX_CHANGED, READ_LIMIT_EXCEEDED } from './session.js'
 
 /*
- * Every count is planned here, whatever the store:
+ * Counts of every store with a segment index are planned here. A count takes the first of these steps that it can:
  *
  * 1. If values lead to the events, as those of `eq` do, and the events are few, they are read.
  * 2. The segments of the index count their events by the values that they list, without reading an event, if the index

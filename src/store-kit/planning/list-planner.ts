@@ -19,7 +19,7 @@ import {
 } from './session.js'
 
 /*
- * Every list is planned here, whatever the store. A list by time chooses so:
+ * Lists of every store with a segment index are planned here. A list by time is answered in these steps:
  *
  * 1. If the index cannot test the filter, all events within the bounds are scanned in order, until the page is full.
  * 2. Otherwise the first events of the order are probed: checked one by one, as most pages are found among them. The
@@ -28,7 +28,8 @@ import {
  * 3. The index finds the events after the probe, up to the time up to which it covers all events. Later events, and those
  *    that are left once the query has read too much of the index, are scanned.
  *
- * These depend on the filter and the log, not on what was asked before. `list-sorted.ts` has the lists in other orders.
+ * The steps depend on the filter and the log, not on what was asked before. A store whose tasks can read events visits each
+ * event when the index reaches it; another reads them in batches. `list-sorted.ts` has the lists in other orders.
  */
 
 /** Receives an event with the size of its attributes, in characters of JSON. Returns true once no more is needed. */
@@ -56,7 +57,7 @@ export interface ListPorts {
   /** Only for sessions without a view. */
   readonly firstParts?: FirstParts | undefined
   /**
-   * If the index has not the order of the list, but finds at most this number of events, these are read; with more, a
+   * If the index does not have the order of the list, but finds at most this number of events, these are read. With more, a
    * scan is faster.
    */
   readonly maxFetched: number

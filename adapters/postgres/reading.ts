@@ -2,7 +2,6 @@ import type { AuditEvent } from '../../src/event/event.js'
 import { parseEventId } from '../../src/event/event-id.js'
 import { isUuid } from '../../src/event/uuid.js'
 import { type Clock, type Microseconds, parseTimestamp } from '../../src/event/timestamp.js'
-import { MIN_INDEXED } from '../../src/store-kit/index/counted-figures.js'
 import type { Damage, DamageReporter } from '../../src/store/damage.js'
 import type { EventPage, EventStore } from '../../src/store/store.js'
 import type { Ask } from './connection/connection.js'
@@ -40,6 +39,9 @@ const WAL_POSITION = `SELECT greatest($1::pg_lsn,
 // How many snapshots of a list may be older than the cached state of the index. After these the list
 // is answered without the index.
 const MAX_OUTDATED = 3
+
+/** With fewer indexed events, reading the events takes as long as counting them by the index. */
+const MIN_INDEXED = 1024
 
 /** The time of the newest event; 0 if there is none. */
 const newestOf = (events: readonly Pick<AuditEvent, 'created_at'>[]): Microseconds =>

@@ -6,7 +6,7 @@ import { untilAborted } from './errors.js'
 import { changeData } from './event/changes.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { AuditEvent } from './event/event.js'
-import type { EventData, EventTypes } from './event/event-types.js'
+import type { EventData, EventTypes, ReasonedTypes, UnreasonedTypes } from './event/event-types.js'
 import { toImportedEvents } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
 import type { LinkTable } from './event/links.js'
@@ -30,6 +30,13 @@ import { type ImportResult, WAIT_OPTIONS, type WaitOptions } from './store/store
 import type { Subscriptions } from './subscriptions/methods.js'
 
 const NO_DATA = {}
+
+type LiveOptions = Omit<RecordOptions, 'transaction'>
+
+/** Options of a type that requires a reason. */
+interface Reasoned {
+  readonly reason: string
+}
 
 /**
  * An audit log on a store: `record` events, `list` them.
@@ -91,9 +98,19 @@ export class AuditLog<
    * `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied
    * before the call returns. Concurrent calls share a transaction.
    */
-  record<Type extends keyof Types & string>(
+  record<Type extends ReasonedTypes<Types>>(
+    type: Type,
+    data: EventData<Types[Type], Links> | undefined,
+    options: RecordOptions & Reasoned,
+  ): Promise<AuditEvent | undefined>
+  record<Type extends UnreasonedTypes<Types>>(
     type: Type,
     data?: EventData<Types[Type], Links>,
+    options?: RecordOptions,
+  ): Promise<AuditEvent | undefined>
+  record(
+    type: string,
+    data?: object,
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined> {
     return this.#calls.record(type, data ?? NO_DATA, options, CALL_KINDS.record)
@@ -139,7 +156,19 @@ export class AuditLog<
    * so are operations beyond the first 1000 (`changes_cut`).
    */
   recordChange(
-    type: keyof Types & string,
+    type: ReasonedTypes<Types>,
+    before: unknown,
+    after: unknown,
+    options: RecordChangeOptions & Reasoned,
+  ): Promise<AuditEvent | undefined>
+  recordChange(
+    type: UnreasonedTypes<Types>,
+    before: unknown,
+    after: unknown,
+    options?: RecordChangeOptions,
+  ): Promise<AuditEvent | undefined>
+  recordChange(
+    type: string,
     before: unknown,
     after: unknown,
     options?: RecordChangeOptions,
@@ -153,10 +182,20 @@ export class AuditLog<
    * job. Otherwise like `record`. The event keeps its place in the order; readers get its attributes
    * as of the read. `await using live = await audit.recordLive(…)` closes it in any case.
    */
-  async recordLive<Type extends keyof Types & string>(
+  recordLive<Type extends ReasonedTypes<Types>>(
+    type: Type,
+    data: EventData<Types[Type], Links> | undefined,
+    options: LiveOptions & Reasoned,
+  ): Promise<LiveEvent>
+  recordLive<Type extends UnreasonedTypes<Types>>(
     type: Type,
     data?: EventData<Types[Type], Links>,
-    options?: Omit<RecordOptions, 'transaction'>,
+    options?: LiveOptions,
+  ): Promise<LiveEvent>
+  async recordLive(
+    type: string,
+    data?: object,
+    options?: LiveOptions,
   ): Promise<LiveEvent> {
     const event = await this.#calls.record(type, data ?? NO_DATA, options, CALL_KINDS.recordLive)
     return this.#features.live.open(event)

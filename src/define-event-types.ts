@@ -27,6 +27,7 @@ const DEFINITION: OptionNames<EventTypeDefinition> = {
   sentences: true,
   ocsf: true,
   severity: true,
+  reason: true,
 }
 const THROTTLE: OptionNames<ThrottleRule> = { period: true, scope: true, periodStated: true }
 const OCSF: OptionNames<OcsfMapping> = { class: true, activity: true, set: true }
@@ -68,6 +69,8 @@ function checkDefinition(type: string, definition: EventTypeDefinition): void {
     throw invalid('data must list data keys, or be a Standard Schema')
   if (enabled !== undefined && typeof enabled !== 'function')
     throw invalid('enabled must be a function')
+  if (definition.reason !== undefined && definition.reason !== 'required')
+    throw invalid("reason must be 'required', or left out")
   if (throttle !== undefined) {
     checkOptions(throttle, THROTTLE, `event type ${type}: throttle`)
     if (!isPeriod(throttle.period))

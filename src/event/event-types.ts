@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.js'
 import { AuditLogError } from '../errors.js'
 import { isStorableText, jsonPointer } from './json-copy.js'
+import type { Outcome } from './known-attributes.js'
 import type { LinkTable } from './links.js'
 import { didYouMean, editDistance, nearest } from './nearest.js'
 import { isPromise } from './realm.js'
@@ -68,6 +69,8 @@ export interface EventTypeDefinition {
    * @default by the level: 17 for `error`, 13 for `warn`, 10 for `audit`, else 9
    */
   readonly severity?: number
+  /** Calls that record the type must give a reason that is not blank: the option `reason`. Others reject with `INVALID_DATA`. */
+  readonly reason?: 'required'
 }
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>
@@ -83,6 +86,9 @@ const OFFERED_KEYS = [
   'on_behalf_of',
   'request_id',
   'trace_id',
+  'outcome',
+  'reason',
+  'approved_by',
 ] as const
 
 /** Data keys that strict mode accepts for all event types: also what the log adds to events of requests. */
@@ -97,9 +103,12 @@ const COMMON_KEYS: readonly string[] = [
   'response_status',
   'duration_ms',
   'remote_address',
+  'user_agent',
   'span_id',
+  'actor_id',
   'actor_kind',
   'session_id',
+  'agent_session_id',
   'aborted',
 ]
 
@@ -114,7 +123,7 @@ type LinkedName<Attribute> = Attribute extends `${infer Kind}_id` ? `${Kind}_nam
 type CommonData<Links extends LinkTable> = {
   readonly [
     K in LinkAttribute<Links> | LinkedName<LinkAttribute<Links>> | (typeof OFFERED_KEYS)[number]
-  ]?: unknown
+  ]?: K extends 'outcome' ? Outcome | null : unknown
 }
 
 type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
@@ -152,6 +161,16 @@ export type EventData<
     : CommonData<Links> & {
         readonly [P in SentenceKeys<D['sentence'] | D['source']> | ScopeKeys<D>]?: unknown
       } & { readonly [key: string]: unknown }
+
+/** The names of the types that require a reason. */
+export type ReasonedTypes<Types extends EventTypes> = {
+  [K in keyof Types & string]: Types[K]['reason'] extends 'required' ? K : never
+}[keyof Types & string]
+
+/** The names of the other types. */
+export type UnreasonedTypes<Types extends EventTypes> = {
+  [K in keyof Types & string]: Types[K]['reason'] extends 'required' ? never : K
+}[keyof Types & string]
 
 const MAX_TYPE_LENGTH = 255
 const CONTROL = /\p{Cc}/u

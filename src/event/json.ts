@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from './event.js'
-import { OWN_FIELDS } from './own-fields.js'
+import { isWrongOutcome } from './known-attributes.js'
+import { isOwnField, OWN_FIELDS } from './own-fields.js'
 import {
   budgetFor,
   Copier,
@@ -26,6 +27,14 @@ export interface JsonLimits {
 }
 
 export const defaultJsonLimits: JsonLimits = { maxDepth: 64, maxBytes: 1_048_576 }
+
+/** An attribute that is stored under another name. */
+type IsTaken = (name: string, value: JsonValue) => boolean
+
+/** The limits of an event, and whether it is a system event, in which some names have one meaning. */
+export interface TextLimits extends JsonLimits {
+  readonly system?: boolean | undefined
+}
 
 /** `copy`: the attributes are a copy of the data. `text`: they may be the data itself, which the host may change. */
 export type Kept = 'copy' | 'text'
@@ -66,7 +75,7 @@ function withMore(
 /** The fast path, for data that is JSON already; `undefined` if anything has to be changed. */
 function plainText(
   data: object,
-  limits: JsonLimits,
+  limits: TextLimits,
   more: JsonObject | undefined,
   keep: Kept,
 ): JsonText | undefined {
@@ -80,6 +89,8 @@ function plainText(
           : undefined
     if (!isJsonObject(plain)) return undefined
     if (OWN_FIELDS.some((name) => Object.hasOwn(plain, name))) return undefined
+    if (limits.system && Object.hasOwn(plain, 'outcome') && isWrongOutcome('outcome', plain['outcome']!))
+      return undefined
     const { attributes, added } = withMore(plain, more)
     const json = JSON.stringify(attributes)
     // JSON.stringify escapes unstorable characters and other control characters this way.
@@ -95,13 +106,13 @@ function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** Renames attributes that have the name of an own field, or `recording`: `type` -> `attributes_type`. */
-function renameTaken(copy: JsonObject, taken: readonly string[], copier: Copier): JsonObject {
-  if (!taken.some((name) => Object.hasOwn(copy, name))) return copy
+/** Renames attributes whose name is taken: `type` -> `attributes_type`. */
+function renameTaken(copy: JsonObject, isTaken: IsTaken, copier: Copier): JsonObject {
+  if (!Object.keys(copy).some((name) => isTaken(name, copy[name]!))) return copy
   const moved: JsonObject = {}
   for (const key of Object.keys(copy)) {
     let name = key
-    if (taken.includes(key)) {
+    if (isTaken(key, copy[key]!)) {
       do name = `attributes_${name}`
       while (Object.hasOwn(copy, name))
       copier.rename(key, name)
@@ -118,14 +129,15 @@ function renameTaken(copy: JsonObject, taken: readonly string[], copier: Copier)
  * Numbers are IEEE doubles: NaN, infinities and BigInt beyond 2^53 become their text. `toJSON` is
  * called; an Error becomes its text, a Map an object, a Set an array. U+0000 and lone surrogates
  * become U+FFFD. Cycles, functions, throwing getters and values that are too deep become null.
- * Attributes with the name of an own field are renamed to `attributes_<name>`. The members of `more`,
+ * Attributes with the name of an own field are renamed to `attributes_<name>`, as is a wrong `outcome` of a system
+ * event. The members of `more`,
  * which must be storable, are added if the data does not have them. The attribute
  * `recording` lists the changes: `{ replaced: [JSON Pointer, …], cut_bytes }` (at most 50 pointers).
  * Never throws.
  */
 export function toJsonText(
   data: object,
-  limits: JsonLimits = defaultJsonLimits,
+  limits: TextLimits = defaultJsonLimits,
   more?: JsonObject,
   keep: Kept = 'copy',
 ): JsonText {
@@ -133,11 +145,14 @@ export function toJsonText(
 }
 
 /** The slow path: notes every change. */
-function changedText(data: object, limits: JsonLimits, more: JsonObject | undefined): JsonText {
+function changedText(data: object, limits: TextLimits, more: JsonObject | undefined): JsonText {
   const copier = new Copier(limits.maxDepth, budgetFor(limits.maxBytes))
   const copy = copier.copy(data)
   if (!isJsonObject(copy) && copier.replaced.length === 0) copier.note([])
-  const given = renameTaken(isJsonObject(copy) ? copy : {}, OWN_FIELDS, copier)
+  const isTaken: IsTaken = limits.system
+    ? (name, value) => isOwnField(name) || isWrongOutcome(name, value)
+    : isOwnField
+  const given = renameTaken(isJsonObject(copy) ? copy : {}, isTaken, copier)
   const { attributes: all, added } = withMore(given, more)
   let attributes = all
   const reserve = Math.min(RECORDING_RESERVE, limits.maxBytes >> 2)
@@ -147,7 +162,7 @@ function changedText(data: object, limits: JsonLimits, more: JsonObject | undefi
   if (bytes > (copier.replaced.length > 0 ? room : limits.maxBytes))
     json = cutToSize(attributes, room, copier)
   if (copier.replaced.length === 0) return { attributes, json, added }
-  attributes = renameTaken(attributes, ['recording'], copier)
+  attributes = renameTaken(attributes, (name) => name === 'recording', copier)
   attributes['recording'] = {
     replaced: upToSize(copier.replaced, reserve - RECORDING_FRAME),
     cut_bytes: bytes - Buffer.byteLength(json),

@@ -1,6 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
+import { type Outcome, outcomeOf } from '../event/known-attributes.js'
 import { formatTimestamp } from '../event/timestamp.js'
 import { sentenceOf, severityOf, textAt, timesOf } from './event-values.js'
 import { type OptionNames, requireOptions } from '../options.js'
@@ -36,8 +37,10 @@ export interface CloudEvent {
   /** The severity number of OpenTelemetry. */
   readonly severitynumber: number
   readonly authtype: string
-  /** The name of the user. */
+  /** The id of the user, else the name. */
   readonly authid?: string
+  /** How the act ended, if the event states it. */
+  readonly outcome?: Outcome
   /** The key of the log that has the event, among several logs. */
   readonly log?: string
   readonly datacontenttype: 'application/json'
@@ -60,6 +63,8 @@ export function toCloudEvent(event: AuditEvent, options: CloudEventOptions): Clo
     throw new AuditLogError('INVALID_OPTION', 'source of a CloudEvent must be a URI reference')
   const { createdAt, occurredAt } = timesOf(event)
   const severity = severityOf(event, types)
+  const outcome = outcomeOf(event)
+  const principal = principalIdOf(event)
   return {
     specversion: '1.0',
     id: event.id,
@@ -71,7 +76,8 @@ export function toCloudEvent(event: AuditEvent, options: CloudEventOptions): Clo
     severitytext: severityText(severity),
     severitynumber: severity,
     authtype: principalOf(event),
-    ...(event.username && { authid: attributeText(event.username) }),
+    ...(principal && { authid: attributeText(principal) }),
+    ...(outcome !== undefined && { outcome }),
     ...(log !== undefined && { log: attributeText(log) }),
     datacontenttype: 'application/json',
     data: { ...event, sentence: sentenceOf(event, types) },
@@ -94,6 +100,10 @@ function principalOf({ username, system, attributes }: AuditEvent): string {
   }
   return system ? 'system' : 'unknown'
 }
+
+/** The id stays when the name of the user changes. Clients give the attributes of custom events. */
+const principalIdOf = ({ username, system, attributes }: AuditEvent): string | null =>
+  (system && username ? textAt(attributes, 'actor_id') : undefined) ?? username
 
 /** Texts of context attributes must not have control characters and noncharacters (CloudEvents, type system). */
 const attributeText = (text: string): string =>

@@ -51,6 +51,7 @@ const CLASSES: Readonly<Record<number, ClassAttributes>> = {
   [ENTITY_MANAGEMENT]: (event, product) => ({
     ...requestOf(event, product),
     entity: { ...resourceOf(event), type_id: OTHER, type: subjectWords(event) },
+    ...commentOf(event),
   }),
   [EMAIL_ACTIVITY]: (event) => {
     const email = emailOf(event)
@@ -86,15 +87,22 @@ const USER_TYPES: Readonly<Record<string, JsonObject>> = {
 
 function userOf({ username, system, attributes }: AuditEvent): JsonObject | undefined {
   if (!username) return undefined
-  const kind = system ? textAt(attributes, 'actor_kind') : undefined
-  return { name: username, ...(kind !== undefined && USER_TYPES[kind]) }
+  const own = system ? attributes : {}
+  const uid = textAt(own, 'actor_id')
+  const kind = textAt(own, 'actor_kind')
+  return {
+    name: username,
+    ...(uid !== undefined && { uid }),
+    ...(kind !== undefined && USER_TYPES[kind]),
+  }
 }
 
 /** The user and the user's session, else the service itself. */
 export function actorOf(event: AuditEvent, product: OcsfProduct): JsonObject {
   const user = userOf(event)
   if (!user) return { app_name: product.name }
-  const session = event.system ? textAt(event.attributes, 'session_id') : undefined
+  const own = event.system ? event.attributes : {}
+  const session = textAt(own, 'session_id') ?? textAt(own, 'agent_session_id')
   return { user, ...(session !== undefined && { session: { uid: session } }) }
 }
 
@@ -103,10 +111,12 @@ function requestOf(event: AuditEvent, product: OcsfProduct): JsonObject {
   const { attributes } = event
   const method = textAt(attributes, 'request_method')
   const path = textAt(attributes, 'request_path')
+  const agent = textAt(attributes, 'user_agent')
   const code = wholeNumberAt(attributes, 'response_status')
   const request = {
     ...(method !== undefined && isHttpMethod(method) && { http_method: method }),
     ...(path !== undefined && { url: { path } }),
+    ...(agent !== undefined && { user_agent: agent }),
   }
   return {
     actor: actorOf(event, product),
@@ -155,7 +165,13 @@ function traceOf({ attributes }: AuditEvent): JsonObject {
   return uid === undefined ? {} : { trace: { uid } }
 }
 
-/** The number of calls: the event itself and the calls that its throttle has suppressed. */
+/** Why an entity was changed. */
+function commentOf({ attributes }: AuditEvent): JsonObject {
+  const comment = textAt(attributes, 'reason')
+  return comment === undefined ? {} : { comment }
+}
+
+/** One event stands for itself and for the events that its throttle has suppressed. */
 function countOf({ attributes }: AuditEvent): JsonObject {
   const suppressed = wholeNumberAt(attributes, 'suppressed_count') ?? 0
   const count = wholeNumberAt(attributes, 'count') ?? (suppressed > 0 ? suppressed + 1 : 0)

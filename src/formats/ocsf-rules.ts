@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../event/event.js'
 import type { EventTypes, OcsfMapping } from '../event/event-types.js'
 import { levelOf } from '../event/level.js'
+import { outcomeOf } from '../event/known-attributes.js'
 import { definitionOf, textAt, wholeNumberAt } from './event-values.js'
 import { ocsfFault } from './ocsf-mapping.js'
 
@@ -93,7 +94,10 @@ const FAILED = /(?:^|[:_])(?:error|denied|failed|failure)$/
 
 export type OcsfStatus = 'success' | 'failure' | 'warning'
 
-export function statusOf({ type, system, attributes }: AuditEvent): OcsfStatus {
+export function statusOf(event: AuditEvent): OcsfStatus {
+  const outcome = outcomeOf(event)
+  if (outcome !== undefined) return outcome === 'success' ? 'success' : 'failure'
+  const { type, system, attributes } = event
   const level = levelOf(type)
   if (level === 'error' || FAILED.test(type)) return 'failure'
   if (level === 'warn') return 'warning'

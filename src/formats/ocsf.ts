@@ -1,6 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { type EventTypes, type OcsfMapping, splitEventType } from '../event/event-types.js'
+import { outcomeOf } from '../event/known-attributes.js'
 import { sentenceOf, severityOf, textAt, timesOf, wholeNumberAt } from './event-values.js'
 import { actorOf, classAttributes, OCSF_PRODUCT, type OcsfProduct } from './ocsf-classes.js'
 import { OTHER_ACTIVITY } from './ocsf-mapping.js'
@@ -119,7 +120,8 @@ function occurrence(
 ): Pick<OcsfEvent, 'time' | 'severity_id' | 'status_id' | 'message'> {
   const { system, attributes } = event
   const severity = severityOf(event, types)
-  const error = textAt(attributes, 'error')
+  const detail =
+    textAt(attributes, 'error') ?? (outcomeOf(event) === 'denied' ? 'denied' : undefined)
   const status = system ? wholeNumberAt(attributes, 'response_status') : undefined
   const { duration_ms } = attributes
   const duration = system && typeof duration_ms === 'number' ? Math.round(duration_ms) : -1
@@ -127,7 +129,7 @@ function occurrence(
     time: toMilliseconds(timesOf(event).occurredAt),
     severity_id: SEVERITIES.find(([from]) => severity >= from)![1],
     ...STATUSES[statusOf(event)],
-    ...(error !== undefined && { status_detail: error }),
+    ...(detail !== undefined && { status_detail: detail }),
     ...(status !== undefined && { status_code: String(status) }),
     ...(Number.isSafeInteger(duration) && duration >= 0 && { duration }),
     message: sentenceOf(event, types),

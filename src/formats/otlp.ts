@@ -121,10 +121,13 @@ function nanoseconds(time: Microseconds): string | undefined {
 
 /** Names of the semantic conventions: https://opentelemetry.io/docs/specs/semconv/registry/attributes/ */
 const TEXTS: readonly (readonly [attribute: string, name: string])[] = [
+  ['actor_id', 'user.id'],
   ['remote_address', 'client.address'],
+  ['user_agent', 'user_agent.original'],
   ['request_path', 'url.path'],
   ['session_id', 'session.id'],
   ['error', 'exception.message'],
+  ['outcome', 'daybook.outcome'],
 ]
 
 function attributesOf({ id, username, system, source, attributes }: AuditEvent): OtlpKeyValue[] {

@@ -49,7 +49,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
   }
   /** Copies the data for the store. The attribute `recording` goes into `replacements`. */
   const storable = (data: object, maxBytes: number): JsonObject => {
-    const attributes = { ...toJsonText(data, { maxDepth: limits.maxDepth, maxBytes }).attributes }
+    const attributes = { ...toJsonText(data, { ...limits, maxBytes, system: true }).attributes }
     if (replacements.take(attributes['recording'])) delete attributes['recording']
     return attributes
   }
@@ -119,8 +119,9 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
 function appendName(key: unknown, addition: unknown, values: JsonObject): string {
   if (typeof key !== 'string' || typeof addition !== 'string')
     throw new AuditLogError('INVALID_DATA', 'append takes the name of an attribute and a text')
-  // The log itself sets `recording`, and a text cannot be renamed while it grows.
-  const name = key === 'recording' ? 'attributes_recording' : storedName(key)
+  // The name `recording` is ours, an outcome does not grow, and a text cannot be renamed while it grows.
+  const isTaken = key === 'recording' || key === 'outcome'
+  const name = isTaken ? `attributes_${key}` : storedName(key)
   if (Object.hasOwn(values, name) && typeof values[name] !== 'string')
     throw new AuditLogError('INVALID_DATA', `${name} is not a text`, {
       pointer: jsonPointer([name]),

@@ -7,7 +7,7 @@ import { redactText } from '../event/secret-values.js'
 import { checkOptions, type OptionNames } from '../options.js'
 
 const KINDS = ['user', 'service', 'agent'] as const
-const TEXTS = ['on_behalf_of', 'session_id'] as const
+const TEXTS = ['on_behalf_of', 'session_id', 'agent_session_id'] as const
 const MAX_LENGTH = 255
 
 export type ActorKind = (typeof KINDS)[number]
@@ -16,6 +16,8 @@ export type ActorKind = (typeof KINDS)[number]
 export interface Actor {
   /** Read for each recorded event; null if there is no user. */
   readonly username: string | null
+  /** The id of the user, which stays when the name changes. The attribute `actor_id`, as a text of at most 255 characters. */
+  readonly id?: string | number | bigint | null | undefined
   /** A person, a machine account, or a program that decides by itself. The attribute `actor_kind`. */
   readonly kind?: ActorKind | null | undefined
   /**
@@ -24,20 +26,36 @@ export interface Actor {
   readonly on_behalf_of?: string | null | undefined
   /** Identifies the session. Must not suffice to take over the session. At most 255 characters. */
   readonly session_id?: string | null | undefined
-  /** The address of the actor, recorded in its normal form. A text that is not an address counts as missing. */
+  /** Identifies the session of an agent, as `session_id` does that of a user. At most 255 characters. */
+  readonly agent_session_id?: string | null | undefined
+  /** The address from which the actor acts; recorded in its normal form. A text that is no address counts as missing. */
   readonly remote_address?: string | null | undefined
 }
 
 const ACTOR: OptionNames<Actor> = {
   username: true,
+  id: true,
   kind: true,
   on_behalf_of: true,
   session_id: true,
+  agent_session_id: true,
   remote_address: true,
 }
 
 const invalid = (field: string, allowed: string): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `${field} of an actor must be ${allowed}`)
+
+const isShort = (text: unknown): text is string =>
+  typeof text === 'string' && text.length <= MAX_LENGTH
+
+function idText(id: unknown): string {
+  // A number that is not exact may be the id of another user.
+  const isExact = Number.isSafeInteger(id) || typeof id === 'bigint'
+  const text = isExact ? String(id) : (id ?? '')
+  if (!isShort(text))
+    throw invalid('id', `a text of at most ${MAX_LENGTH} characters or a whole number`)
+  return text
+}
 
 /**
  * The attributes that events get from the actor, with recognisable secrets redacted; `undefined` if there are none.
@@ -51,11 +69,12 @@ export function actorAttributes(actor: Actor): JsonObject | undefined {
     if (!KINDS.includes(kind)) throw invalid('kind', `one of ${KINDS.join(', ')}`)
     attributes = { actor_kind: kind }
   }
+  const id = idText(actor.id)
+  if (id !== '') attributes = { ...attributes, actor_id: redactText(storableText(id)) }
   for (const name of TEXTS) {
     const text: unknown = actor[name] ?? ''
     if (text === '') continue
-    if (typeof text !== 'string' || text.length > MAX_LENGTH)
-      throw invalid(name, `a text of at most ${MAX_LENGTH} characters`)
+    if (!isShort(text)) throw invalid(name, `a text of at most ${MAX_LENGTH} characters`)
     attributes ??= {}
     attributes[name] = redactText(storableText(text))
   }
@@ -92,6 +111,10 @@ export abstract class LateActor implements Actor {
     return this.read().actor.username
   }
 
+  get id(): Actor['id'] {
+    return this.read().actor.id
+  }
+
   get kind(): Actor['kind'] {
     return this.read().actor.kind
   }
@@ -102,6 +125,10 @@ export abstract class LateActor implements Actor {
 
   get session_id(): Actor['session_id'] {
     return this.read().actor.session_id
+  }
+
+  get agent_session_id(): Actor['agent_session_id'] {
+    return this.read().actor.agent_session_id
   }
 
   get remote_address(): Actor['remote_address'] {

@@ -15,6 +15,7 @@ import {
   withActor,
 } from './actor.js'
 import { warn } from '../async/warn.js'
+import { type CallAttributes, callAttributes } from './call-attributes.js'
 
 /** Key of `globalThis` under which an SDK registers. All copies of version 1 of the package use this key. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
@@ -51,6 +52,8 @@ export interface CallContext {
   readonly username: string | null
   /** Attributes that the event gets unless its data has them. */
   readonly attributes?: JsonObject | undefined
+  /** The attributes that options of the call give. The data must not have them too. */
+  readonly given?: JsonObject | undefined
 }
 
 const knownActor = (context: AsyncContext): KnownActor =>
@@ -91,7 +94,23 @@ export function callContext(given: string | null | undefined): CallContext {
   return { username, attributes }
 }
 
-/** The arguments of `captureAs` after the transaction. Without an actor, the current one is used. */
+/** Options of a call that names its user. */
+export interface ContextOptions extends CallAttributes {
+  readonly username?: string | null | undefined
+}
+
+/** The context of a call with these options; the call may give other values for `inherited`. Throws `INVALID_OPTION`. */
+export function contextOf(
+  options: ContextOptions | undefined,
+  inherited?: JsonObject,
+): CallContext {
+  const context = callContext(options?.username)
+  const given = callAttributes(options)
+  if (!given && !inherited) return context
+  return { ...context, attributes: { ...inherited, ...context.attributes }, given }
+}
+
+/** The arguments of `captureAs` after the transaction. Without an actor it is the current one. */
 export type CaptureAsArguments<Result> =
   | readonly [run: () => Result]
   | readonly [actor: Actor | string | null, run: () => Result]

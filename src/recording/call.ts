@@ -1,12 +1,12 @@
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
 import type { IdSuffix } from '../event/event-id.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { readOnlyError } from '../store/read-only.js'
 import { checkOptions } from '../options.js'
 import type { EventStore } from '../store/store.js'
-import { callContext } from './call-context.js'
+import { contextOf } from './call-context.js'
 import type { Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey, type Idempotency } from './idempotency.js'
@@ -27,7 +27,9 @@ export type CallOptions = RecordSystemOptions & RecordCustomOptions
 export interface Replaced {
   readonly suffix: IdSuffix
   readonly earlier: EarlierAttempts
-  /** True if the event of the intent may be stored already, by another process or an earlier call. */
+  /** The reason and the approvals of the intent, which its outcome has too unless its call gives others. */
+  readonly inherited?: JsonObject | undefined
+  /** The event of the intent may be stored: by another process, or by an earlier call. */
   readonly isShared: boolean
   /** Called with the draft of the outcome before it is recorded. */
   readonly onDraft?: (draft: EventDraft) => void
@@ -95,7 +97,7 @@ function draftOf(
   if (kind.isCustom) {
     const { idempotencyKey, transaction } = options ?? {}
     if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey, transaction)
-    return drafts.custom(type, data, callContext(options?.username))
+    return drafts.custom(type, data, contextOf(options))
   }
   const definition = definitions.get(type)
   if (kind.mustBeKnown && !definition) {
@@ -106,7 +108,7 @@ function draftOf(
   if (definition?.enabled?.() === false) return undefined
   const throttle = throttling.check(type, data, options?.throttle)
   if (throttle === 'suppressed') return undefined
-  const draft = drafts.system(type, definition, data, callContext(options?.username))
+  const draft = drafts.system(type, definition, data, contextOf(options, kind.replaced?.inherited))
   return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
 }
 

@@ -8,10 +8,12 @@ import {
   eventTypeFault,
   misspeltKeys,
 } from '../event/event-types.js'
-import { type JsonLimits, type JsonText, type Kept, toJsonText } from '../event/json.js'
+import { type JsonLimits, type JsonText, type Kept, type TextLimits, toJsonText } from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
+import { hasReason, isWrongOutcome, OUTCOME_VALUES } from '../event/known-attributes.js'
 import { linkRules, type LinkTable, type ResolveSource, sourceOf } from '../event/links.js'
 import { readSourcePath, type SourcePath } from '../event/source-path.js'
+import { happened } from './call-attributes.js'
 import type { CallContext } from './call-context.js'
 import { createWarnOnce } from './warnings.js'
 
@@ -42,6 +44,14 @@ const MAX_HINTS = 1000
 
 const NOBODY: CallContext = { username: null }
 
+/** For strict mode. Throws `INVALID_DATA`. */
+function checkOutcome(type: string, { outcome = null }: { readonly outcome?: unknown }): void {
+  if (!isWrongOutcome('outcome', outcome)) return
+  throw new AuditLogError('INVALID_DATA', `${type}: outcome must be one of ${OUTCOME_VALUES}`, {
+    pointer: '/outcome',
+  })
+}
+
 /** Reads the source of each type once. */
 function createSourcePaths() {
   const known = new Map<string, SourcePath>()
@@ -71,6 +81,18 @@ export function createDrafts({
   // Unless `strict`, a system event with an invalid link is recorded without a source.
   const forSystem = { ...forCustom, lenient: !strict }
 
+  const systemLimits = { ...limits, system: true }
+
+  const textOf = (data: object, own: TextLimits, { attributes, given }: CallContext): JsonText => {
+    if (!given) return toJsonText(data, own, attributes, keep)
+    const text = toJsonText(data, own, { ...attributes, ...given }, keep)
+    const { added = [] } = text
+    const twice = Object.keys(given).find((name) => !added.includes(name))
+    if (twice !== undefined)
+      throw new AuditLogError('INVALID_OPTION', `${twice} is both an option and in the data`)
+    return { ...text, added: added.filter((name) => !Object.hasOwn(given, name)) }
+  }
+
   const draft = (
     { type, system, source, username }: Pick<EventDraft, 'type' | 'system' | 'source' | 'username'>,
     { attributes, json, added }: JsonText,
@@ -91,7 +113,8 @@ export function createDrafts({
 
   return {
     newSuffix: nextSuffix,
-    system(type, definition, data, { username, attributes } = NOBODY) {
+    system(type, definition, data, context = NOBODY) {
+      if (strict) checkOutcome(type, data)
       if (strict && definition) {
         checkData({ type, definition, commonKeys }, data)
         for (const { key, suggestion } of misspeltKeys({ definition, commonKeys }, data))
@@ -100,15 +123,21 @@ export function createDrafts({
             `${type} was recorded with the data key ${key}; did you mean ${suggestion}?`,
           )
       }
-      const text = toJsonText(data, limits, attributes, keep)
+      const text = textOf(data, systemLimits, context)
+      if (definition?.reason === 'required' && !hasReason(text.attributes) && !happened.has(data))
+        throw new AuditLogError(
+          'INVALID_DATA',
+          `${type} needs a reason: the option reason must be a text that is not blank`,
+          { pointer: '/reason' },
+        )
       const linked = sourceOf(text.attributes, true, forSystem)
       const source = sourcePathOf(definition)?.(text.attributes) ?? linked
-      return draft({ type, system: true, source, username }, text)
+      return draft({ type, system: true, source, username: context.username }, text)
     },
-    custom(type, data, { username, attributes } = NOBODY) {
-      const text = toJsonText(data, limits, attributes, keep)
+    custom(type, data, context = NOBODY) {
+      const text = textOf(data, limits, context)
       const source = sourceOf(text.attributes, false, forCustom)
-      return draft({ type, system: false, source, username }, text)
+      return draft({ type, system: false, source, username: context.username }, text)
     },
   }
 }

@@ -7,22 +7,24 @@ import type { LinkTable } from '../event/links.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { checkOptions, type OptionNames } from '../options.js'
 import { asAuditLogError, type Caller, type CallParts, type Replaced } from './call.js'
-import { callContext } from './call-context.js'
+import { type ContextOptions, contextOf } from './call-context.js'
 import type { IntentState } from './intent-state.js'
 import { inTurn, type OpenIntent, type OpenIntents } from './open-intents.js'
 import type { EarlierAttempts } from './queue.js'
 import type { CallThrottle } from './throttle-rules.js'
 
-export interface IntentOptions {
-  readonly username?: string | null | undefined
-}
+export type IntentOptions = ContextOptions
 
 export interface OutcomeOptions extends IntentOptions {
   /** Like the option of `recordSystem`. If it suppresses the event, the intent is removed. */
   readonly throttle?: CallThrottle | undefined
 }
 
-export const INTENT_OPTIONS: OptionNames<IntentOptions> = { username: true }
+export const INTENT_OPTIONS: OptionNames<IntentOptions> = {
+  username: true,
+  reason: true,
+  approvedBy: true,
+}
 const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
 
 /**
@@ -93,23 +95,30 @@ export function intendedDraft(
   options: IntentOptions,
 ): EventDraft {
   try {
-    const { username, attributes } = callContext(options.username)
+    const context = contextOf(options)
     const unfinished = { occurred_at: formatTimestamp(now()), ...UNFINISHED }
-    const context = { username, attributes: { ...attributes, ...unfinished } }
-    return drafts.system(type, definitions.get(type), data, context)
+    const attributes = { ...context.attributes, ...unfinished }
+    return drafts.system(type, definitions.get(type), data, { ...context, attributes })
   } catch (thrown) {
     throw asAuditLogError(thrown)
   }
 }
 
-/** The draft of an outcome whose call was rejected. Its data is not checked. */
+/** What an outcome has of the intent that it replaces. */
+const inheritedFrom = ({ reason, approved_by }: JsonObject): JsonObject => ({
+  ...(reason !== undefined && { reason }),
+  ...(approved_by !== undefined && { approved_by }),
+})
+
+/** The draft of an outcome whose call was rejected, without a check of its data. */
 function uncheckedDraft(
   { definitions, drafts }: IntentParts,
   { type, data, options }: OutcomeCall,
+  inherited: JsonObject,
 ): EventDraft {
   const source = definitions.get(type)?.source
   const unchecked = source === undefined ? undefined : { source }
-  return drafts.system(type, unchecked, data, callContext(options.username))
+  return drafts.system(type, unchecked, data, contextOf(options, inherited))
 }
 
 /** Records a draft of the log itself, unless an earlier attempt has stored it. */
@@ -172,10 +181,11 @@ async function end(
   type: string,
   record: (replaced: Replaced) => Promise<AuditEvent | undefined>,
 ): Promise<AuditEvent | undefined> {
-  const { suffix, since, isTried } = intent
+  const { suffix, since, isTried, opened } = intent
   const isShared = isTried || !state.isOwnFor(deadlineMs)
   intent.isTried = true
-  const event = await record({ suffix, earlier: earlierThan(since!), isShared })
+  const inherited = inheritedFrom(opened.attributes)
+  const event = await record({ suffix, inherited, earlier: earlierThan(since!), isShared })
   book.end(intent, { type, event, isKnown: true })
   // There is no event with the id of the intent, so another process would record it once more.
   if (!event) book.saveSoon()
@@ -206,7 +216,7 @@ async function recordOutcome(
     )
   } catch (thrown) {
     try {
-      outcome ??= uncheckedDraft(parts, { type, data, options })
+      outcome ??= uncheckedDraft(parts, { type, data, options }, inheritedFrom(intent.opened.attributes))
     } catch {
       outcome = failedDraft(intent, limits, thrown)
     }

@@ -1,8 +1,9 @@
 import { type OptionNames } from '../options.js'
 import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
+import type { CallAttributes } from './call-attributes.js'
 import type { CallThrottle } from './throttle-rules.js'
 
-export interface RecordOptions extends WaitOptions {
+export interface RecordOptions extends WaitOptions, CallAttributes {
   /** The requesting user; null if there is none. @default the user of the actor: see `withActor` */
   readonly username?: string | null | undefined
   /**
@@ -39,11 +40,16 @@ export interface RecordChangeOptions extends RecordOptions {
   readonly data?: object | undefined
 }
 
-const ANY: OptionNames<RecordOptions> = { username: true, transaction: true, ...WAIT_OPTIONS }
+const LIVE: OptionNames<Omit<RecordOptions, 'transaction'>> = {
+  username: true,
+  reason: true,
+  approvedBy: true,
+  ...WAIT_OPTIONS,
+}
+const ANY: OptionNames<RecordOptions> = { ...LIVE, transaction: true }
 const SYSTEM: OptionNames<RecordSystemOptions> = { ...ANY, throttle: true }
 const CUSTOM: OptionNames<RecordCustomOptions> = { ...ANY, idempotencyKey: true }
 const CHANGE: OptionNames<RecordChangeOptions> = { ...ANY, data: true }
-const LIVE: OptionNames<Omit<RecordOptions, 'transaction'>> = { username: true, ...WAIT_OPTIONS }
 
 /** The names of the options of each method that records. */
 export const RECORD_OPTIONS = {

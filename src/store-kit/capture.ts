@@ -104,9 +104,11 @@ export const MAX_ACTOR_CHARACTERS = 1000
 
 /** Attributes that `captureAs` adds to captured events. The row's own key comes first, such as `session_id` of a table of sessions. */
 export const ACTOR_ATTRIBUTES: readonly string[] = [
+  'actor_id',
   'actor_kind',
   'on_behalf_of',
   'session_id',
+  'agent_session_id',
   'remote_address',
   'request_id',
   'trace_id',

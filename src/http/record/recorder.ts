@@ -3,7 +3,9 @@ import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
 import { backtraceOf } from '../../event/failure.js'
 import { storableText } from '../../event/json-copy.js'
+import { hasReason, outcomeOfStatus } from '../../event/known-attributes.js'
 import { redactText } from '../../event/secret-values.js'
+import { happened } from '../../recording/call-attributes.js'
 import { activeSpan } from '../../recording/call-context.js'
 import {
   actorAttributes,
@@ -13,6 +15,7 @@ import {
   runAlone,
   withRequest,
 } from '../../recording/actor.js'
+import type { JsonObject } from '../../event/event.js'
 import type { Intent, OutcomeOptions } from '../../recording/intent.js'
 import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 import type { RecordedExchange, RequestUser } from './exchange.js'
@@ -143,6 +146,9 @@ type RecordedEvent = [type: string, data: Data, options: OutcomeOptions]
 /** These are limited with a user, too: a wrong password may come with a name, and 429 is the answer to floods. */
 const ALWAYS_LIMITED: ReadonlySet<number> = new Set([401, 429])
 
+/** True if the status is not known, because no answer was sent: the handler may have done its work. */
+const isUnanswered = ({ isAnswered, thrown }: Ending): boolean => isAnswered === false && !thrown
+
 /** The type of an event, with a throttle if a client without a user can cause any number of them. */
 function limitedEvent(
   audit: object,
@@ -155,10 +161,8 @@ function limitedEvent(
   }: { readonly type: string; readonly address: string; readonly username: string | null },
 ): Pick<OutcomeOptions, 'throttle'> & { readonly type: string } {
   const status = endStatus(exchange, ending)
-  // Without an answer the status is not known yet, and the handler may have done its work.
-  const isUnanswered = ending.isAnswered === false && !ending.thrown
   const isKnown = username !== null && !ALWAYS_LIMITED.has(status)
-  if (status < 400 || isUnanswered || isKnown) return { type }
+  if (status < 400 || isUnanswered(ending) || isKnown) return { type }
   const { route, method } = exchange
   const failed = status < 500 ? undefined : route ? routeKey(method, route) : 'unmatched'
   return limitRefusal(audit, { type, status, route: failed, address })
@@ -221,6 +225,18 @@ function requestEvents<Context>(
     return request_id === undefined ? {} : { request_id }
   }
 
+  /** The request has been handled, so its event is recorded without a reason that its type requires. */
+  const allowNoReason = (
+    exchange: RecordedExchange<Context>,
+    type: string,
+    attributes: Data,
+  ): void => {
+    if (audit.types[type]?.reason !== 'required' || hasReason(attributes as JsonObject)) return
+    happened.add(attributes)
+    const message = `${type} needs a reason, which describe must return: its event has none`
+    exchange.report(new AuditLogError('INVALID_DATA', message))
+  }
+
   return {
     requestIdOf,
     interrupted: (exchange, arrival) => ({
@@ -239,11 +255,13 @@ function requestEvents<Context>(
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
         ...request.of(exchange, arrival, status),
+        ...(!isUnanswered(ending) && { outcome: outcomeOfStatus(endStatus(exchange, ending)) }),
         ...requestId(exchange),
         ...ofActor,
         ...request.redacted(described),
         ...data,
       }
+      allowNoReason(exchange, type, attributes)
       const username = actor.username || null
       const { address } = arrival
       const limited = limitedEvent(audit, exchange, ending, { type, address, username })

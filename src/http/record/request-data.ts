@@ -49,6 +49,8 @@ export interface RequestDataReader {
 }
 
 const MAX_BODY_BYTES = 65_536
+/** Bytes of JSON text. */
+const MAX_USER_AGENT_BYTES = 512
 /** Far above the size limit of an event: the log itself cuts larger data and records that. */
 const MAX_DATA_BYTES = 4 << 20
 
@@ -97,10 +99,20 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   const redactedAt = (path: readonly string[], value: unknown): object =>
     Object(redactWithin(value, path, isSecret, MAX_DATA_BYTES).copy) as object
 
+  /** Redacted before it is cut. */
+  const userAgent = (exchange: RecordedExchange<unknown>): Data => {
+    const sent = exchange.header('user-agent')
+    if (sent === '') return {}
+    return {
+      user_agent: redactWithin(sent, ['user_agent'], isSecret, MAX_USER_AGENT_BYTES).copy,
+    }
+  }
+
   const arrived = (exchange: RecordedExchange<unknown>, { address, trace }: Arrival): Data => ({
     request_method: exchange.method,
     request_path: requestPath(exchange, isSecret),
     ...(address !== '' && { remote_address: address }),
+    ...userAgent(exchange),
     ...trace,
   })
 

@@ -1,5 +1,6 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
+import { outcomeOf } from '../event/known-attributes.js'
 import { levelOf } from '../event/level.js'
 import type { Microseconds } from '../event/timestamp.js'
 import {
@@ -127,16 +128,18 @@ const TEXTS: readonly (readonly [attribute: string, name: string])[] = [
   ['request_path', 'url.path'],
   ['session_id', 'session.id'],
   ['error', 'exception.message'],
-  ['outcome', 'daybook.outcome'],
 ]
 
-function attributesOf({ id, username, system, source, attributes }: AuditEvent): OtlpKeyValue[] {
+function attributesOf(event: AuditEvent): OtlpKeyValue[] {
+  const { id, username, system, source, attributes } = event
+  const outcome = outcomeOf(event)
   return [
     keyValue('log.record.uid', id),
     ...(username === null ? [] : [keyValue('user.name', username)]),
     // Clients give the attributes of custom events.
     ...(system ? conventional(attributes) : []),
     keyValue('daybook.system', system),
+    ...(outcome === undefined ? [] : [keyValue('daybook.outcome', outcome)]),
     ...(source === null ? [] : [keyValue('daybook.source', source)]),
     keyValue('daybook.attributes', attributes),
   ]

@@ -91,7 +91,13 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       url_params_project_code: 'project',
       on_behalf_of: 'on behalf of',
       actor_kind: 'kind of actor',
-      // An attribute named `level`, not the level of the type.
+      actor_id: 'user id',
+      agent_session_id: 'agent session',
+      outcome: 'outcome',
+      reason: 'reason',
+      approved_by: 'approved by',
+      user_agent: 'user agent',
+      // Not the level of the type.
       level: 'attribute level',
     },
     level: 'level',
@@ -403,7 +409,7 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
     who: 'Who',
     noUser: 'no user recorded',
     actorKinds: { service: 'service account', agent: 'agent' },
-    onBehalfOf: 'On behalf of',
+    outcomes: { success: 'success', failure: 'failure', denied: 'denied' },
     request: 'Request',
     source: 'Source',
     id: 'Id',

@@ -10,7 +10,7 @@ import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
 import { marked } from '../ui/marked.js'
 import { sentences, texts } from '../ui/texts.js'
-import { actorFacts } from './actor-facts.js'
+import { actorKind, knownFacts, type KnownFact } from './known-facts.js'
 import { openHistory } from './open-history.js'
 import { isGrowing } from './opened-event.js'
 import { panelTimeTexts } from './panel-time-texts.js'
@@ -68,15 +68,36 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
   )
 }
 
+/** `reason` -> `Reason` */
+const headingOf = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+
+function Known({ name, values }: KnownFact) {
+  const shown = (value: string): string =>
+    name === 'outcome' ? (ownValue(texts.panel.outcomes, value) ?? value) : value
+  return (
+    <>
+      <dt>{headingOf(texts.words.attributes[name])}</dt>
+      {values.map((value) => (
+        <dd key={value} class="with-quick">
+          <bdi>{marked(visibleText(shown(value)))}</bdi>
+          <ValueActions
+            is={valueCondition(name, value)}
+            isNot={valueCondition(name, value, true)}
+          />
+        </dd>
+      ))}
+    </>
+  )
+}
+
 const showSince = (from: string): void => changeQuery((query) => ({ ...query, range: { from } }))
 
 /** Time, actor, request, source and id of the event. */
 export function Facts({ event }: { event: AuditEvent }) {
   const { created_at, username, attributes, id } = event
-  const actor = actorFacts(event)
+  const actor = actorKind(event)
   const log = logOf(event)
-  const { onBehalfOf } = actor
-  const kind = actor.kind === undefined ? undefined : ownValue(texts.panel.actorKinds, actor.kind)
+  const kind = actor === undefined ? undefined : ownValue(texts.panel.actorKinds, actor)
   const occurred = attributes['occurred_at']
   const isTime = typeof occurred === 'string' && !Number.isNaN(Date.parse(occurred))
   return (
@@ -123,18 +144,9 @@ export function Facts({ event }: { event: AuditEvent }) {
           isNot={valueCondition('username', username, true)}
         />
       </dd>
-      {onBehalfOf !== undefined && (
-        <>
-          <dt>{texts.panel.onBehalfOf}</dt>
-          <dd class="with-quick">
-            <bdi>{marked(visibleText(onBehalfOf))}</bdi>
-            <ValueActions
-              is={valueCondition('on_behalf_of', onBehalfOf)}
-              isNot={valueCondition('on_behalf_of', onBehalfOf, true)}
-            />
-          </dd>
-        </>
-      )}
+      {knownFacts(event).map((fact) => (
+        <Known key={fact.name} {...fact} />
+      ))}
       <Request attributes={attributes} />
       <Source event={event} />
       <dt>{texts.panel.id}</dt>

@@ -1,4 +1,5 @@
 import type { AuditHealth } from '../../../src/health/health.js'
+import { STORED_FORM } from '../../../src/store/stored-form.js'
 import type { Checkup } from '../../../src/store/checkup.js'
 import type { Call } from '../call/command.js'
 import { pendingMigrations, storeCheckups } from '../log/stored-log.js'
@@ -54,7 +55,11 @@ async function checkSchema(call: Call): Promise<Checkup> {
   if (typeof pending === 'string') return { name, status: 'fail', found: pending }
   const { version, latest } = pending
   if (version === latest)
-    return { name, status: 'pass', found: `the schema has version ${version}` }
+    return {
+      name,
+      status: 'pass',
+      found: `the schema has version ${version}, its events are in form ${STORED_FORM}`,
+    }
   const remedy = version > latest ? 'update daybook' : 'run daybook migrate'
   if (version > 0)
     return {

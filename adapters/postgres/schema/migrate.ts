@@ -1,5 +1,6 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { hasAllMigrations, requireVersion } from '../../../src/store/schema-version.js'
+import { checkStoredForm, STORED_FORM } from '../../../src/store/stored-form.js'
 import { ask, askAll, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import type { Names, Partitions } from './names.js'
 
@@ -26,7 +27,7 @@ async function checkServer(client: PostgresPoolClient): Promise<void> {
     )
 }
 
-/** The version of the schema; 0 if it does not exist. Reads only. */
+/** The version of the schema; 0 if it does not exist. Reads only. Throws `SCHEMA_MISMATCH` for a newer form of events. */
 export async function readVersion(client: PostgresPoolClient, names: Names): Promise<number> {
   // Not by to_regclass: once it has missed a table in a transaction, it keeps missing it.
   const found = await ask(
@@ -36,8 +37,15 @@ export async function readVersion(client: PostgresPoolClient, names: Names): Pro
     names.schemaName,
   )
   if (found.length === 0) return 0
-  const [row] = await ask(client, `SELECT version FROM ${names.version}`)
-  return Number(row?.[0] ?? 0)
+  // A column that is missing would be an error of the server.
+  const [row] = await ask(
+    client,
+    `SELECT version, to_jsonb(found) ->> 'form' FROM ${names.version} AS found`,
+  )
+  if (!row) return 0
+  const [version, form] = row
+  checkStoredForm(`the schema ${names.schema}`, form === null ? form : Number(form))
+  return Number(version)
 }
 
 async function createVersionTable(
@@ -54,9 +62,9 @@ async function createVersionTable(
   if (exists.length === 0) await ask(client, `CREATE SCHEMA ${names.schema}`)
   await ask(
     client,
-    `CREATE TABLE ${names.version} (version integer NOT NULL, partitions text NOT NULL)`,
+    `CREATE TABLE ${names.version} (version integer NOT NULL, partitions text NOT NULL, form integer NOT NULL)`,
   )
-  await ask(client, `INSERT INTO ${names.version} VALUES (0, $1)`, partitions)
+  await ask(client, `INSERT INTO ${names.version} VALUES (0, $1, $2)`, partitions, STORED_FORM)
 }
 
 function runMigrations(
@@ -73,7 +81,10 @@ function runMigrations(
     if (version === 0) await createVersionTable(client, names, partitions)
     for (const migration of migrations.slice(version))
       await askAll(client, migration(names, partitions))
-    await ask(client, `UPDATE ${names.version} SET version = ${migrations.length}`)
+    await ask(
+      client,
+      `UPDATE ${names.version} SET version = ${migrations.length}, form = ${STORED_FORM}`,
+    )
   })
 }
 

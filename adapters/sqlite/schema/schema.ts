@@ -1,5 +1,6 @@
 import { AuditLogError } from '../../../src/errors.js'
 import { hasAllMigrations, requireVersion } from '../../../src/store/schema-version.js'
+import { checkStoredForm, STORED_FORM } from '../../../src/store/stored-form.js'
 import type { SqliteDatabase } from '../connection/database.js'
 
 /*
@@ -211,13 +212,14 @@ export const EVENTS_SCHEMA: Schema = {
   migrations: [CREATE_TABLES, COMPRESSION],
 }
 
-/** The version of the file's schema; `undefined` without one. Reads only. */
+/** The version of the file's schema; `undefined` without one. Reads only. Throws `SCHEMA_MISMATCH` for a newer form of events. */
 export function readVersion(database: SqliteDatabase, table: string): number | undefined {
   const find = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`
   if (!database.prepare(find).get(table)) return undefined
-  const row = database.prepare(`SELECT version FROM ${table}`).get() as
-    | { readonly version: number }
+  const row = database.prepare(`SELECT * FROM ${table}`).get() as
+    | { readonly version: number; readonly form?: number }
     | undefined
+  if (row) checkStoredForm(database.name, row.form)
   return row?.version
 }
 
@@ -255,12 +257,14 @@ export function migrate(database: SqliteDatabase, { versionTable, migrations }: 
     const version = readVersion(database, versionTable)
     if (version === undefined)
       database.exec(
-        `CREATE TABLE ${versionTable} (version INTEGER NOT NULL) STRICT;
-         INSERT INTO ${versionTable} VALUES (0);`,
+        `CREATE TABLE ${versionTable} (version INTEGER NOT NULL, form INTEGER NOT NULL) STRICT;
+         INSERT INTO ${versionTable} VALUES (0, ${STORED_FORM});`,
       )
     if (!hasAll(version ?? 0)) {
       for (const migration of migrations.slice(version ?? 0)) database.exec(migration)
-      database.prepare(`UPDATE ${versionTable} SET version = ?`).run(migrations.length)
+      database
+        .prepare(`UPDATE ${versionTable} SET version = ?, form = ?`)
+        .run(migrations.length, STORED_FORM)
     }
     database.exec('COMMIT')
   } catch (error) {

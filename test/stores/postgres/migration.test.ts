@@ -56,7 +56,7 @@ describeMigration({
 it('a schema keeps the partitions of its first version', async () => {
   await migrateTo(VERSION_1, 'month')
   await migrateTo(VERSION_2, 'day')
-  expect(await versions()).toEqual([{ version: 2, partitions: 'month' }])
+  expect(await versions()).toEqual([{ version: 2, partitions: 'month', form: 1 }])
 })
 
 it('when two processes migrate at once, one waits and has nothing left to do', async () => {
@@ -72,13 +72,13 @@ it('when two processes migrate at once, one waits and has nothing left to do', a
   await blocker.query(`SELECT pg_advisory_unlock(${locks.schema})`)
   blocker.release()
   await Promise.all(migrating)
-  expect(await versions()).toEqual([{ version: 2, partitions: 'none' }])
+  expect(await versions()).toEqual([{ version: 2, partitions: 'none', form: 1 }])
 })
 
 it('the store creates version 1', async () => {
   const store = openStore()
   await store.append([draft({ n: 0 })])
-  expect(await versions()).toEqual([{ version: 1, partitions: 'month' }])
+  expect(await versions()).toEqual([{ version: 1, partitions: 'month', form: 1 }])
   await store.close()
 })
 

@@ -196,7 +196,7 @@ describe('daybook doctor', () => {
     fs.chmodSync(log.file, 0o644)
     const { exit, stdout } = await runCli(['doctor', log.file])
     expect(stdout).toContain('all users can read it; let only the service read it: chmod 600')
-    expect(stdout).toMatch(/^pass\tschema\tthe schema has version 2$/m)
+    expect(stdout).toMatch(/^pass\tschema\tthe schema has version 2, its events are in form 1$/m)
     expect(exit).toBe(0)
   })
 

@@ -40,6 +40,7 @@ describe('the data of a request', () => {
       request_body: { a: 1 },
       response_status: 204,
       duration_ms: duration,
+      outcome: 'success',
       remote_address: '127.0.0.1',
       request_id: 'req-7',
       trace_id: TRACE,
@@ -66,6 +67,7 @@ describe('the data of a request', () => {
       'response_status',
       'duration_ms',
       'remote_address',
+      'outcome',
     ])
   })
 

@@ -67,7 +67,12 @@ void audit.record('api:orders:create', {
   on_behalf_of: 'ann',
   request_id: 'r',
   trace_id: 't',
+  outcome: 'denied',
+  reason: 'r',
+  approved_by: ['bob'],
 })
+// @ts-expect-error not an outcome
+void audit.record('api:orders:create', { outcome: 'ok' })
 expectTypeOf<keyof EventData<{ data: [] }>>().toEqualTypeOf<
   | 'name'
   | 'message'
@@ -78,6 +83,9 @@ expectTypeOf<keyof EventData<{ data: [] }>>().toEqualTypeOf<
   | 'on_behalf_of'
   | 'request_id'
   | 'trace_id'
+  | 'outcome'
+  | 'reason'
+  | 'approved_by'
 >()
 void audit.record('api:orders:none', { message: 'm' })
 
@@ -257,7 +265,7 @@ void combined.record('api:changes:create', { anything: 1 })
 void combined.record('audit:changes:pause', { message: 'lunch', change_id: 'c' })
 void combined.record('warn:resource_slot_pool:full', { pool: 'p', cluster: 'c' })
 // @ts-expect-error not declared by the workflow service
-void combined.record('audit:changes:pause', { reason: 'lunch' })
+void combined.record('audit:changes:pause', { cause: 'lunch' })
 // @ts-expect-error in neither table
 void combined.record('api:orders:open')
 
@@ -341,3 +349,24 @@ audit.on('rejected', ({ type, error }) => void [type.length, error.code])
 audit.on('error', (error) => expectTypeOf<typeof error>().toEqualTypeOf<unknown>())
 // @ts-expect-error unknown event name
 audit.on('stored', () => {})
+
+// A type that requires a reason.
+const strict = new AuditLog({
+  store,
+  types: defineEventTypes({ 'api:keys:delete': { data: ['key'], reason: 'required' }, 'a:b': {} }),
+})
+void strict.record('api:keys:delete', { key: 'k' }, { reason: 'lost', approvedBy: 'bob' })
+void strict.record('api:keys:delete', undefined, { reason: 'lost' })
+void strict.recordChange('api:keys:delete', 1, 2, { reason: 'lost' })
+void strict.recordLive('api:keys:delete', {}, { reason: 'lost' })
+void strict.record('a:b')
+// @ts-expect-error no reason
+void strict.record('api:keys:delete')
+// @ts-expect-error no reason
+void strict.record('api:keys:delete', { key: 'k' }, { username: 'ann' })
+// @ts-expect-error no reason
+void strict.recordChange('api:keys:delete', 1, 2)
+// @ts-expect-error no reason
+void strict.recordLive('api:keys:delete', {})
+// @ts-expect-error not a word that types know
+defineEventTypes({ 'a:b': { reason: 'optional' } })

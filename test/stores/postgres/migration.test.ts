@@ -51,6 +51,7 @@ describeMigration({
   run: rowsOf,
   rows: rowsOf,
   version: async () => ((await versions()) as { version: number }[])[0]!.version,
+  versionTable: 'schema_version',
 })
 
 it('a schema keeps the partitions of its first version', async () => {

@@ -4,18 +4,22 @@ import { expect } from 'vitest'
 
 const BOT = {
   username: 'bot',
+  id: 7,
   kind: 'service',
   on_behalf_of: "o'neil \\ ?",
   session_id: 's1',
+  agent_session_id: 'run-1',
   remote_address: '192.0.2.7',
 } as const
 
 const OF_REQUEST = { request_id: 'r1', trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }
 
 const OF_BOT = {
+  actor_id: '7',
   actor_kind: 'service',
   on_behalf_of: "o'neil \\ ?",
   session_id: 's1',
+  agent_session_id: 'run-1',
   remote_address: '192.0.2.7',
 }
 

@@ -14,10 +14,17 @@ export interface MigrationHarness {
   run(sql: string): Promise<unknown>
   rows(sql: string): Promise<readonly unknown[]>
   version(): Promise<unknown>
+  readonly versionTable: string
 }
 
 /** The tests that are the same for each store. */
-export function describeMigration({ migrate, run, rows, version }: MigrationHarness): void {
+export function describeMigration({
+  migrate,
+  run,
+  rows,
+  version,
+  versionTable,
+}: MigrationHarness): void {
   it('a new schema gets the newest version', async () => {
     await migrate(VERSION_2)
     expect(await version()).toBe(2)
@@ -48,5 +55,19 @@ export function describeMigration({ migrate, run, rows, version }: MigrationHarn
       message: expect.stringMatching(/has (schema )?version 2; this version of daybook knows 1/),
     })
     expect(await version()).toBe(2)
+  })
+
+  it.each([
+    [`SET form = 2`, 'has events in form 2; this version of daybook knows 1: update daybook'],
+    [`DROP COLUMN form`, 'does not state the form of its events'],
+  ])('events of a newer form, or of none, are refused: %s', async (change, message) => {
+    await migrate(VERSION_1)
+    const statement = change.startsWith('SET') ? 'UPDATE' : 'ALTER TABLE'
+    await run(`${statement} ${versionTable} ${change}`)
+    await expect(migrate(VERSION_2)).rejects.toMatchObject({
+      code: 'SCHEMA_MISMATCH',
+      message: expect.stringContaining(message),
+    })
+    expect(await version()).toBe(1)
   })
 }

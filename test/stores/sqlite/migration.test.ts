@@ -29,6 +29,7 @@ describeMigration({
   run: async (sql) => host.exec(sql),
   rows: async (sql) => host.prepare(sql).all(),
   version: async () => version(),
+  versionTable: 'notes_schema',
 })
 
 it('of two processes that migrate at once, one migrates and the other waits', async () => {

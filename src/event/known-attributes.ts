@@ -32,9 +32,24 @@ export function outcomeOf({
 }
 
 /** The outcome of a request that was answered with this status. */
-export function outcomeOfStatus(status: number): Outcome {
+function outcomeOfStatus(status: number): Outcome {
   if (status < 400) return 'success'
   return status === 401 || status === 403 ? 'denied' : 'failure'
+}
+
+/**
+ * The outcome of a request by its status, if that is known, unless the data has one. Data that cannot be an outcome is kept under
+ * another name.
+ */
+export function requestOutcome(
+  { outcome = null }: Readonly<Record<string, unknown>>,
+  status: number | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (isOutcome(outcome)) return undefined
+  return {
+    ...(outcome !== null && { attributes_outcome: outcome }),
+    outcome: status === undefined ? undefined : outcomeOfStatus(status),
+  }
 }
 
 /** True if the attributes have a reason that is not blank. */

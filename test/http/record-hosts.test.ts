@@ -230,7 +230,13 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
 
   it('the user may have further fields, which its events get as attributes', async () => {
     const audit = newLog()
-    let user: Actor = { username: 'ann', kind: 'agent', on_behalf_of: 'bob', session_id: 's1' }
+    let user: Actor = {
+      username: 'ann',
+      id: 7,
+      kind: 'agent',
+      on_behalf_of: 'bob',
+      session_id: 's1',
+    }
     const within: Handler = async () => {
       await audit.recordSystem('info:within')
       await withActor('eve', () => audit.recordSystem('info:nested'))
@@ -240,14 +246,21 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
       record: [audit, { username: () => user }],
       routes: { 'POST /orders': within },
     })
-    const headers = { 'x-request-id': 'r1' }
+    const headers = { 'x-request-id': 'r1', 'user-agent': 'curl/8' }
     await send(url, '/orders', { ...post, headers })
-    const ofAnn = { actor_kind: 'agent', on_behalf_of: 'bob', session_id: 's1', request_id: 'r1' }
+    const ofAnn = {
+      actor_id: '7',
+      actor_kind: 'agent',
+      on_behalf_of: 'bob',
+      session_id: 's1',
+      request_id: 'r1',
+    }
     const [inHandler, nested, ofRequest] = await eventsOf(audit)
     expect(inHandler).toMatchObject({ username: 'ann', attributes: ofAnn })
     expect(nested).toMatchObject({ username: 'eve', attributes: { request_id: 'r1' } })
     expect(nested!.attributes).not.toHaveProperty('actor_kind')
-    expect(ofRequest).toMatchObject({ username: 'ann', attributes: ofAnn })
+    const known = { ...ofAnn, outcome: 'success', user_agent: 'curl/8' }
+    expect(ofRequest).toMatchObject({ username: 'ann', attributes: known })
     expect(ofRequest!.attributes['remote_address']).toBe('127.0.0.1')
     user = { username: 'ann', remote_address: '192.0.2.7' }
     await send(url, '/orders', { ...post, headers })
@@ -407,7 +420,10 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
     await recorded
     await audit.flush()
     const attributes = { aborted: true, remote_address: '127.0.0.1', response_status: 200 }
-    expect(await eventsOf(audit)).toMatchObject([{ type: 'api:slow:create', attributes }])
+    const events = await eventsOf(audit)
+    expect(events).toMatchObject([{ type: 'api:slow:create', attributes }])
+    expect(events[0]!.attributes).not.toHaveProperty('outcome')
+    expect(events[0]!.attributes).not.toHaveProperty('recording')
   })
 
   it('the response waits until its event is durable', async () => {

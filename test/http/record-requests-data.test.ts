@@ -91,7 +91,75 @@ describe('the data of a request', () => {
     expect(errors).toMatchObject([broken, { code: 'INVALID_OPTION' }])
   })
 
-  it('takes the data of describe, and their path as the source', async () => {
+  it('has the outcome by the status, unless describe gives one', async () => {
+    const app = await startApp(
+      [
+        (ctx) => {
+          ctx.status = Number(ctx.path.slice(1))
+        },
+      ],
+      { record: { describe: ({ path }) => ({ outcome: given[path] }) } },
+    )
+    const given: Record<string, unknown> = { '/200': 'failure', '/201': 'no', '/202': null }
+    const statuses = [200, 201, 202, 204, 302, 400, 401, 403, 404, 429, 500, 503]
+    for (const status of statuses) await app.send(`/${status}`, { method: 'POST' })
+    const found = await events()
+    expect(
+      found.map(({ attributes }) => [attributes['response_status'], attributes['outcome']]),
+    ).toEqual([
+      [200, 'failure'],
+      [201, 'success'],
+      [202, 'success'],
+      [204, 'success'],
+      [302, 'success'],
+      [400, 'failure'],
+      [401, 'denied'],
+      [403, 'denied'],
+      [404, 'failure'],
+      [429, 'failure'],
+      [500, 'failure'],
+      [503, 'failure'],
+    ])
+    const others = found.map(({ attributes }) => attributes['attributes_outcome'])
+    expect(others.filter((other) => other !== undefined)).toEqual(['no'])
+  })
+
+  it('has the program of the client without its secrets, cut to 512 bytes', async () => {
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const { send } = await start()
+    const agents = ['curl/8', `bot ${secret}`, `${'x'.repeat(490)} ${secret}`, 'y'.repeat(600)]
+    for (const agent of agents)
+      await send('/a', { method: 'POST', headers: { 'user-agent': agent } })
+    const shown = (await recorded()).map(({ user_agent }) => user_agent as string)
+    expect(shown.slice(0, 2)).toEqual(['curl/8', 'bot [redacted]'])
+    expect(shown[2]).toMatch(/^x{490} \[redacted\]$/)
+    expect(shown[3]).toMatch(/^y{500,512}$/)
+  })
+
+  it('has no program of the client where redact names it', async () => {
+    const { send } = await start({ redact: { keys: ['user_agent'] } })
+    await send('/a', { method: 'POST', headers: { 'user-agent': 'curl/8' } })
+    expect(await recorded()).toMatchObject([{ user_agent: '[redacted]' }])
+  })
+
+  it('is recorded without a reason that its type requires, which the host learns', async () => {
+    const types = defineEventTypes({ 'api:unmatched:create': { reason: 'required' } })
+    const app = await startApp([done], {
+      types,
+      record: { describe: ({ path }) => ({ reason: path === '/a' ? 'ticket' : undefined }) },
+    })
+    await app.send('/a', { method: 'POST' })
+    await app.send('/b', { method: 'POST' })
+    expect((await events()).map(({ attributes }) => attributes['reason'])).toEqual([
+      'ticket',
+      undefined,
+    ])
+    expect(app.errors).toMatchObject([
+      { code: 'INVALID_DATA', message: expect.stringContaining('needs a reason') as string },
+    ])
+  })
+
+  it('has that of describe, whose path is the source', async () => {
     const given = { name: 'nightly', parent: { code: 'acme' }, project_path: '/projects/acme' }
     const app = await startApp([parser as Middleware, done], {
       record: { describe: () => given },

@@ -32,7 +32,12 @@ describe('a client that disconnects', () => {
     const headers = 'content-type: application/json\r\ncontent-length: 1000\r\n'
     expect(await eventOf(app, rawRequest('POST /a', headers, '{"half":'))).toMatchObject({
       type: ERROR,
-      attributes: { response_status: 400, aborted: true, remote_address: '127.0.0.1' },
+      attributes: {
+        response_status: 400,
+        outcome: 'failure',
+        aborted: true,
+        remote_address: '127.0.0.1',
+      },
     })
   })
 
@@ -40,6 +45,7 @@ describe('a client that disconnects', () => {
     const app = await start([(ctx) => void (ctx.respond = false)])
     const { attributes } = await eventOf(app, rawRequest('POST /a', 'content-length: 0\r\n'))
     expect(attributes['aborted']).toBe(true)
+    expect(attributes).not.toHaveProperty('outcome')
   })
 })
 

@@ -40,6 +40,7 @@ const READ = [
   ...['name', 'error', 'backtrace', 'occurred_at', 'actor_kind', 'session_id', 'count', 'success'],
   ...['sender', 'recipients', 'subject', 'message_id', 'trace_id', 'span_id', 'request_id'],
   ...['request_method', 'request_path', 'response_status', 'remote_address', 'duration_ms'],
+  ...['outcome', 'actor_id', 'user_agent', 'agent_session_id', 'reason'],
 ]
 const attributes: fc.Arbitrary<JsonObject> = fc.dictionary(
   fc.oneof(fc.constantFrom(...READ), text),

@@ -3,7 +3,7 @@ import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
 import { backtraceOf } from '../../event/failure.js'
 import { storableText } from '../../event/json-copy.js'
-import { hasReason, outcomeOfStatus } from '../../event/known-attributes.js'
+import { hasReason, requestOutcome } from '../../event/known-attributes.js'
 import { redactText } from '../../event/secret-values.js'
 import { happened } from '../../recording/call-attributes.js'
 import { activeSpan } from '../../recording/call-context.js'
@@ -149,6 +149,13 @@ const ALWAYS_LIMITED: ReadonlySet<number> = new Set([401, 429])
 /** True if the status is not known, because no answer was sent: the handler may have done its work. */
 const isUnanswered = ({ isAnswered, thrown }: Ending): boolean => isAnswered === false && !thrown
 
+/** The status by which a request has ended; `undefined` if that is not known, as the client left before the handler was done. */
+function knownStatus(exchange: RecordedExchange<unknown>, ending: Ending): number | undefined {
+  const status = endStatus(exchange, ending)
+  const isLeft = exchange.isAborted && status < 400
+  return isLeft || isUnanswered(ending) ? undefined : status
+}
+
 /** The type of an event, with a throttle if a client without a user can cause any number of them. */
 function limitedEvent(
   audit: object,
@@ -252,13 +259,14 @@ function requestEvents<Context>(
       const described = callHost(exchange, () =>
         options.describe?.(exchange.context, new SentResponse(exchange, status)),
       )
+      const ofHost = request.redacted(described)
       const { actor, attributes: ofActor } = userOf(exchange)
       const attributes = {
         ...request.of(exchange, arrival, status),
-        ...(!isUnanswered(ending) && { outcome: outcomeOfStatus(endStatus(exchange, ending)) }),
         ...requestId(exchange),
         ...ofActor,
-        ...request.redacted(described),
+        ...ofHost,
+        ...requestOutcome(ofHost, knownStatus(exchange, ending)),
         ...data,
       }
       allowNoReason(exchange, type, attributes)

@@ -73,6 +73,18 @@ describe('toCloudEvent', () => {
     expect(toCloudEvent(event, { source }).authtype).toBe(authtype)
   })
 
+  it.each([
+    ['ann', true, { actor_id: 'u-7', outcome: 'denied' }, 'u-7', 'denied'],
+    ['ann', true, { actor_id: 7, outcome: 'ok' }, 'ann', undefined],
+    [null, true, { actor_id: 'u-7' }, undefined, undefined],
+    // A client gave these.
+    ['ann', false, { actor_id: 'u-7', outcome: 'success' }, 'ann', undefined],
+  ])('writes the id of %j and the outcome, system %j and %j', (...row) => {
+    const [username, system, attributes, authid, outcome] = row
+    const made = toCloudEvent(eventOf({ username, system, attributes }), { source })
+    expect([made.authid, made.outcome]).toEqual([authid, outcome])
+  })
+
   it('has the time when it happened, and when it was recorded', () => {
     const event = background('info:email:sent', { occurred_at: '2026-11-22T17:00:00+01:00' })
     expect(toCloudEvent(event, { source })).toMatchObject({

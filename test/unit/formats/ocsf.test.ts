@@ -1,4 +1,4 @@
-import { type AuditEvent, defineEventTypes, type EventTypes } from 'daybook'
+import { type AuditEvent, defineEventTypes, type EventTypes, type JsonObject } from 'daybook'
 import { type OcsfEvent, toOcsf } from 'daybook/formats'
 import { workflowEventTypes } from 'daybook/workflow'
 import { describe, expect, it } from 'vitest'
@@ -158,11 +158,32 @@ describe('toOcsf', () => {
     [{ actor_kind: 'agent' }, { user: { name: 'ann', type_id: 99, type: 'Agent' } }],
     [{ actor_kind: 'toString' }, { user: { name: 'ann' } }],
     [{ session_id: 's-1' }, { user: { name: 'ann' }, session: { uid: 's-1' } }],
+    [{ agent_session_id: 'run-1' }, { user: { name: 'ann' }, session: { uid: 'run-1' } }],
+    [{ actor_id: 'u-7' }, { user: { name: 'ann', uid: 'u-7' } }],
   ])('writes the actor with %j', (attributes, actor) => {
     expect(ocsf(eventOf({ attributes }))['actor']).toEqual(actor)
   })
 
-  it('leaves out values that OCSF cannot express', () => {
+  it.each<[JsonObject, number, string | undefined]>([
+    [{ outcome: 'success', response_status: 500 }, 1, undefined],
+    [{ outcome: 'failure' }, 2, undefined],
+    [{ outcome: 'denied' }, 2, 'denied'],
+    [{ outcome: 'denied', error: 'no right' }, 2, 'no right'],
+    [{ outcome: 'ok' }, 1, undefined],
+  ])('writes the status of a system event with %j', (attributes, id, detail) => {
+    const made = ocsf(eventOf({ attributes }))
+    expect([made.status_id, made['status_detail']]).toEqual([id, detail])
+    expect(ocsf(eventOf({ attributes, system: false })).status_id).toBe(1)
+  })
+
+  it('writes the program of the client, and why an entity was changed', () => {
+    const attributes = { user_agent: 'curl/8', reason: 'ticket 7' }
+    const types = defineEventTypes({ 'api:projects:create': { ocsf: { class: 3004 } } })
+    const made = ocsf(eventOf({ attributes }), types)
+    expect(made).toMatchObject({ http_request: { user_agent: 'curl/8' }, comment: 'ticket 7' })
+  })
+
+  it('leaves out what it cannot write in the form of OCSF', () => {
     const attributes = { ...request, request_method: 'LOCK', request_path: 7, response_status: 'x' }
     const made = ocsf(eventOf({ attributes }))
     expect(made).not.toHaveProperty('http_request')

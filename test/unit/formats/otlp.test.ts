@@ -1,4 +1,4 @@
-import { defineEventTypes, type JsonValue } from 'daybook'
+import { defineEventTypes, type JsonObject, type JsonValue } from 'daybook'
 import { type OtlpLogRecord, type OtlpValue, toOtlp } from 'daybook/formats'
 import { describe, expect, it } from 'vitest'
 import { messageDepth, throughProtobuf, withoutDefaults } from '../../support/otlp-messages.js'
@@ -42,7 +42,27 @@ describe('toOtlp', () => {
     })
   })
 
-  it('uses the names of the semantic conventions', () => {
+  it.each<[boolean, JsonObject, readonly (string | undefined)[]]>([
+    [
+      true,
+      { actor_id: 'u-7', user_agent: 'curl/8', outcome: 'denied' },
+      ['u-7', 'curl/8', 'denied'],
+    ],
+    [true, { actor_id: 7, user_agent: '', outcome: 'ok' }, [undefined, undefined, undefined]],
+    // A client gave these.
+    [
+      false,
+      { actor_id: 'u-7', user_agent: 'curl/8', outcome: 'denied' },
+      [undefined, undefined, undefined],
+    ],
+  ])('names the ids and the outcome of an event with system %j and %j', (...row) => {
+    const [system, attributes, values] = row
+    const record = recordOf(eventOf({ system, attributes }))
+    const names = ['user.id', 'user_agent.original', 'daybook.outcome']
+    expect(names.map((name) => valueOf(record, name)?.stringValue)).toEqual(values)
+  })
+
+  it('names what it knows by the semantic conventions', () => {
     const { attributes } = recordOf(
       eventOf({
         type: 'error:projects:create',

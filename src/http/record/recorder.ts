@@ -175,6 +175,20 @@ function limitedEvent(
   return limitRefusal(audit, { type, status, route: failed, address })
 }
 
+const needsReason = ({ types }: RecordingAudit, type: string, attributes: Data): boolean =>
+  types[type]?.reason === 'required' && !hasReason(attributes as JsonObject)
+
+/** The request has been handled, so its event must not be lost. */
+function recordWithoutReason(
+  exchange: RecordedExchange<unknown>,
+  type: string,
+  attributes: Data,
+): void {
+  happened.add(attributes)
+  const message = `${type} needs a reason, which describe must return: its event has none`
+  exchange.report(new AuditLogError('INVALID_DATA', message))
+}
+
 /** The events of requests. */
 interface RequestEvents<Context> {
   /** The id of the request in other logs. */
@@ -232,18 +246,6 @@ function requestEvents<Context>(
     return request_id === undefined ? {} : { request_id }
   }
 
-  /** The request has been handled, so its event is recorded without a reason that its type requires. */
-  const allowNoReason = (
-    exchange: RecordedExchange<Context>,
-    type: string,
-    attributes: Data,
-  ): void => {
-    if (audit.types[type]?.reason !== 'required' || hasReason(attributes as JsonObject)) return
-    happened.add(attributes)
-    const message = `${type} needs a reason, which describe must return: its event has none`
-    exchange.report(new AuditLogError('INVALID_DATA', message))
-  }
-
   return {
     requestIdOf,
     interrupted: (exchange, arrival) => ({
@@ -269,7 +271,7 @@ function requestEvents<Context>(
         ...requestOutcome(ofHost, knownStatus(exchange, ending)),
         ...data,
       }
-      allowNoReason(exchange, type, attributes)
+      if (needsReason(audit, type, attributes)) recordWithoutReason(exchange, type, attributes)
       const username = actor.username || null
       const { address } = arrival
       const limited = limitedEvent(audit, exchange, ending, { type, address, username })

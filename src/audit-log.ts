@@ -108,11 +108,7 @@ export class AuditLog<
     data?: EventData<Types[Type], Links>,
     options?: RecordOptions,
   ): Promise<AuditEvent | undefined>
-  record(
-    type: string,
-    data?: object,
-    options?: RecordOptions,
-  ): Promise<AuditEvent | undefined> {
+  record(type: string, data?: object, options?: RecordOptions): Promise<AuditEvent | undefined> {
     return this.#calls.record(type, data ?? NO_DATA, options, CALL_KINDS.record)
   }
 
@@ -192,13 +188,9 @@ export class AuditLog<
     data?: EventData<Types[Type], Links>,
     options?: LiveOptions,
   ): Promise<LiveEvent>
-  async recordLive(
-    type: string,
-    data?: object,
-    options?: LiveOptions,
-  ): Promise<LiveEvent> {
+  async recordLive(type: string, data?: object, options?: LiveOptions): Promise<LiveEvent> {
     const event = await this.#calls.record(type, data ?? NO_DATA, options, CALL_KINDS.recordLive)
-    return this.#features.live.open(event)
+    return this.#features.live.open(event, this.types[type]?.reason === 'required')
   }
 
   /**

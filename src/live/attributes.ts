@@ -1,6 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { createBaseAttributes } from './base-attributes.js'
 import type { JsonObject } from '../event/event.js'
+import { hasReason } from '../event/known-attributes.js'
 import { isOwnField } from '../event/own-fields.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { jsonPointer, storableText } from '../event/json-copy.js'
@@ -34,8 +35,12 @@ export interface LiveAttributes {
   take(): Pick<LiveChange, 'json' | 'texts'>
 }
 
-/** The attributes never exceed the limits: see `createSizeLimit`. */
-export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): LiveAttributes {
+/** With `keepsReason`, a change that leaves no reason throws `INVALID_DATA`. The attributes never exceed the limits: see `createSizeLimit`. */
+export function createLiveAttributes(
+  opened: JsonObject,
+  limits: JsonLimits,
+  keepsReason = false,
+): LiveAttributes {
   const base = createBaseAttributes()
   const texts = createGrowingTexts(base)
   const replacements = createReplacements(recordingReserve(limits))
@@ -70,6 +75,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
     // `fit` cuts the beginning of growing texts, but this copy cuts their end. So its limit is larger.
     const maxBytes = 2 * limits.maxBytes
     const attributes = storable(resultOf(change, texts.copyAll()), maxBytes)
+    if (keepsReason) checkReason(attributes)
     for (const key of Object.keys(base.values))
       if (!Object.hasOwn(attributes, key)) texts.remove(key)
     for (const key of Object.keys(attributes))
@@ -77,6 +83,7 @@ export function createLiveAttributes(opened: JsonObject, limits: JsonLimits): Li
   }
   const replaceSome = (change: object): void => {
     const attributes = storable(checkObject(change, 'a change'), limits.maxBytes)
+    if (keepsReason && Object.hasOwn(change, 'reason')) checkReason(attributes)
     for (const key of Object.keys(attributes)) texts.set(key, attributes[key]!)
     // A key with the value `undefined` removes the attribute.
     for (const key of Object.keys(change).map(storedName))
@@ -138,6 +145,12 @@ function storedName(key: string): string {
 function freeName(taken: string, attributes: JsonObject): string {
   const name = `attributes_${taken}`
   return Object.hasOwn(attributes, name) ? freeName(name, attributes) : name
+}
+
+function checkReason(attributes: JsonObject): void {
+  if (hasReason(attributes)) return
+  const message = 'the type of the event needs a reason, which the change would remove'
+  throw new AuditLogError('INVALID_DATA', message, { pointer: '/reason' })
 }
 
 function checkObject(value: unknown, what: string): object {

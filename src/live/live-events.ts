@@ -52,10 +52,8 @@ export interface LiveEvent extends AsyncDisposable {
 
 /** The live events of one log. */
 export interface LiveEvents {
-  /**
-   * Returns the live event for an event that the store has just opened; `undefined` for an event that was not stored.
-   */
-  open(event: AuditEvent | undefined): LiveEvent
+  /** Takes an event that the store has just opened; `undefined` if it was not stored. With `keepsReason`, no change may remove its reason. */
+  open(event: AuditEvent | undefined, keepsReason?: boolean): LiveEvent
   /** Closes all open events as unfinished. Never rejects. */
   close(): Promise<void>
 }
@@ -88,10 +86,10 @@ export function createLiveEvents(
   }
 
   return {
-    open(event) {
+    open(event, keepsReason = false) {
       if (!event) return notOpened
       const onEnd = (): void => remove(event.id)
-      const live = openLive({ store, event, limits, deadlineMs, onEnd })
+      const live = openLive({ store, event, limits, keepsReason, deadlineMs, onEnd })
       add(event.id, live)
       return live
     },
@@ -116,13 +114,21 @@ interface OpenLiveOptions {
   readonly store: EventStore
   readonly event: AuditEvent
   readonly limits: JsonLimits
-  /** Time that `flush` and `close` wait for the store, in milliseconds. */
+  readonly keepsReason: boolean
+  /** How long `flush` and `close` wait for the store. */
   readonly deadlineMs: number
   readonly onEnd: () => void
 }
 
-function openLive({ store, event, limits, deadlineMs, onEnd }: OpenLiveOptions): LiveEvent {
-  const attributes = createLiveAttributes(event.attributes, limits)
+function openLive({
+  store,
+  event,
+  limits,
+  keepsReason,
+  deadlineMs,
+  onEnd,
+}: OpenLiveOptions): LiveEvent {
+  const attributes = createLiveAttributes(event.attributes, limits, keepsReason)
   const writer = createLiveWriter({ store, id: event.id, attributes, deadlineMs, onEnd })
   let closing: Promise<AuditEvent> | undefined
 

@@ -8,7 +8,13 @@ import {
   eventTypeFault,
   misspeltKeys,
 } from '../event/event-types.js'
-import { type JsonLimits, type JsonText, type Kept, type TextLimits, toJsonText } from '../event/json.js'
+import {
+  type JsonLimits,
+  type JsonText,
+  type Kept,
+  type TextLimits,
+  toJsonText,
+} from '../event/json.js'
 import { storableText } from '../event/json-copy.js'
 import { hasReason, isWrongOutcome, OUTCOME_VALUES } from '../event/known-attributes.js'
 import { linkRules, type LinkTable, type ResolveSource, sourceOf } from '../event/links.js'
@@ -124,7 +130,8 @@ export function createDrafts({
           )
       }
       const text = textOf(data, systemLimits, context)
-      if (definition?.reason === 'required' && !hasReason(text.attributes) && !happened.has(data))
+      const isReasoned = hasReason(text.attributes) || hasReason(context.given ?? {})
+      if (definition?.reason === 'required' && !isReasoned && !happened.has(data))
         throw new AuditLogError(
           'INVALID_DATA',
           `${type} needs a reason: the option reason must be a text that is not blank`,

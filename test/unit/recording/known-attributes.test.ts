@@ -145,6 +145,28 @@ describe('a type that requires a reason', () => {
     expect(events.map(({ attributes }) => attributes['reason'])).toEqual(['lost', 'found'])
   })
 
+  it('keeps it while the event is live', async () => {
+    const audit = openLog()
+    const live = await audit.recordLive('api:keys:delete', {}, { reason: 'lost' })
+    for (const change of [{ reason: undefined }, { reason: ' ' }, () => ({ n: 1 })])
+      await expect(live.update(change)).rejects.toMatchObject({
+        code: 'INVALID_DATA',
+        message: 'the type of the event needs a reason, which the change would remove',
+      })
+    await live.update({ n: 1 })
+    await live.update({ reason: 'stolen' })
+    await live.close()
+    expect(await stored(audit)).toEqual([{ reason: 'stolen', n: 1 }])
+  })
+
+  it('is recorded with a reason that was cut with other data', async () => {
+    const audit = openLog({ limits: { maxBytes: 1024 } })
+    const data = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, i]))
+    await audit.record('api:keys:delete', data, { reason: 'r'.repeat(60) })
+    const [{ recording }] = (await stored(audit)) as [{ recording: JsonObject }]
+    expect(recording['replaced']).toContain('/reason')
+  })
+
   it('keeps the reason of an intent if its outcome is refused, unless the outcome gives one', async () => {
     const audit = openLog()
     const open = () =>

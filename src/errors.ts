@@ -16,7 +16,8 @@ export const errorCodes = {
   IN_USE: 'a subscription uses the channel',
   INTENT_ENDED: 'the intent has ended; it has another outcome, or none',
   INVALID_CHANNEL: 'a member of the channel is not valid',
-  INVALID_DATA: 'strict mode: the data does not match the declaration of the event type',
+  INVALID_DATA:
+    'the data lacks a reason that the type requires, or, in strict mode, does not match its declaration',
   INVALID_EVENT: 'the event cannot be recorded as given',
   INVALID_LINK: 'a link attribute does not name a resource that events can link to',
   INVALID_OPTION: 'there is no such option, or its value is not one of the allowed values',

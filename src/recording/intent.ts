@@ -3,6 +3,7 @@ import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
 import { failureOf } from '../event/failure.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
+import { outcomeOf } from '../event/known-attributes.js'
 import type { LinkTable } from '../event/links.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { checkOptions, type OptionNames } from '../options.js'
@@ -98,7 +99,10 @@ export function intendedDraft(
     const context = contextOf(options)
     const unfinished = { occurred_at: formatTimestamp(now()), ...UNFINISHED }
     const attributes = { ...context.attributes, ...unfinished }
-    return drafts.system(type, definitions.get(type), data, { ...context, attributes })
+    const draft = drafts.system(type, definitions.get(type), data, { ...context, attributes })
+    if (outcomeOf(draft) === undefined) return draft
+    const message = 'an intent has no outcome yet: give outcome to its method record'
+    throw new AuditLogError('INVALID_DATA', message, { pointer: '/outcome' })
   } catch (thrown) {
     throw asAuditLogError(thrown)
   }

@@ -87,6 +87,17 @@ describe('the outcome of a system event', () => {
   })
 })
 
+describe('an intent', () => {
+  it('has no outcome before its action, and may have one after it', async () => {
+    const audit = openLog()
+    const early = audit.intents().open('info:plain', { outcome: 'success' })
+    await expect(early).rejects.toMatchObject({ code: 'INVALID_DATA', pointer: '/outcome' })
+    const intent = await audit.intents().open('info:plain')
+    await intent.record('info:plain', { outcome: 'denied' })
+    expect(await stored(audit)).toEqual([{ outcome: 'denied' }])
+  })
+})
+
 describe('the reason and the approvals of a call', () => {
   const options = { reason: 'ticket 7\0', approvedBy: ['bob', 'eve'] }
   const attributes = { reason: 'ticket 7\uFFFD', approved_by: ['bob', 'eve'] }

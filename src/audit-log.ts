@@ -31,13 +31,6 @@ import type { Subscriptions } from './subscriptions/methods.js'
 
 const NO_DATA = {}
 
-type LiveOptions = Omit<RecordOptions, 'transaction'>
-
-/** Options of a type that requires a reason. */
-interface Reasoned {
-  readonly reason: string
-}
-
 /**
  * An audit log on a store: `record` events, `list` them.
  *
@@ -89,20 +82,22 @@ export class AuditLog<
     return this.#calls.intents
   }
 
-  /**
-   * Records a system event of a registered type. Resolves to the stored event once it is durable. It resolves to
-   * `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`, journalled or dropped by
-   * its failure policy, or part of a `transaction` of the host. If it rejects, the event is not stored; only after
-   * `OUTCOME_UNKNOWN` it may be. If a commit goes on after the deadline, its event is removed as soon as the store
-   * answers, unless the log is closed before. Codes: `UNKNOWN_EVENT_TYPE`, `QUEUE_FULL`, `DEADLINE_EXCEEDED`,
-   * `ABORTED`, `STORE_FAILED`, `CLOSED`; in strict mode also `INVALID_DATA` and `INVALID_LINK`. The data is copied
-   * before the call returns. Concurrent calls share a transaction.
-   */
+  /** As the other call, for a type that requires a reason. */
   record<Type extends ReasonedTypes<Types>>(
     type: Type,
     data: EventData<Types[Type], Links> | undefined,
-    options: RecordOptions & Reasoned,
+    options: RecordOptions & { readonly reason: string },
   ): Promise<AuditEvent | undefined>
+  /**
+   * Records a system event of a registered type. Resolves to the stored event once it is durable. It
+   * resolves to `undefined` if the event is suppressed by a throttle, disabled by the type's `enabled`,
+   * journalled or dropped by its failure policy, or part of a `transaction` of the host. If it rejects,
+   * the event is not stored, except that after `OUTCOME_UNKNOWN` it may be; an event whose commit goes on after the deadline is removed
+   * as soon as the store answers, and stays if the log is closed before. Codes: `UNKNOWN_EVENT_TYPE`,
+   * `QUEUE_FULL`, `DEADLINE_EXCEEDED`, `ABORTED`, `STORE_FAILED`, `CLOSED`, and `INVALID_DATA` without a reason
+   * that the type requires; in strict mode `INVALID_DATA` for other data too, and `INVALID_LINK`. The data is
+   * copied before the call returns. Concurrent calls share a transaction.
+   */
   record<Type extends UnreasonedTypes<Types>>(
     type: Type,
     data?: EventData<Types[Type], Links>,
@@ -144,6 +139,13 @@ export class AuditLog<
     return this.#calls.record(type, data, options, CALL_KINDS.recordCustom)
   }
 
+  /** As the other call, for a type that requires a reason. */
+  recordChange(
+    type: ReasonedTypes<Types>,
+    before: unknown,
+    after: unknown,
+    options: RecordChangeOptions & { readonly reason: string },
+  ): Promise<AuditEvent | undefined>
   /**
    * Records a change of something. Like `record`, with the attribute `changes`: the JSON Patch
    * (RFC 6902) operations that turn `before` into `after`, each with its `old_value`, so that
@@ -151,12 +153,6 @@ export class AuditLog<
    * `after` if it was removed. Values under the keys of secrets are left out. Long values are cut, and
    * so are operations beyond the first 1000 (`changes_cut`).
    */
-  recordChange(
-    type: ReasonedTypes<Types>,
-    before: unknown,
-    after: unknown,
-    options: RecordChangeOptions & Reasoned,
-  ): Promise<AuditEvent | undefined>
   recordChange(
     type: UnreasonedTypes<Types>,
     before: unknown,
@@ -173,22 +169,27 @@ export class AuditLog<
     return this.#calls.record(type, changed, options, CALL_KINDS.recordChange)
   }
 
+  /** As the other call, for a type that requires a reason. */
+  recordLive<Type extends ReasonedTypes<Types>>(
+    type: Type,
+    data: EventData<Types[Type], Links> | undefined,
+    options: Omit<RecordOptions, 'transaction'> & { readonly reason: string },
+  ): Promise<LiveEvent>
   /**
    * Records a system event whose attributes change until it is closed, such as the log of a running
    * job. Otherwise like `record`. The event keeps its place in the order; readers get its attributes
    * as of the read. `await using live = await audit.recordLive(…)` closes it in any case.
    */
-  recordLive<Type extends ReasonedTypes<Types>>(
-    type: Type,
-    data: EventData<Types[Type], Links> | undefined,
-    options: LiveOptions & Reasoned,
-  ): Promise<LiveEvent>
   recordLive<Type extends UnreasonedTypes<Types>>(
     type: Type,
     data?: EventData<Types[Type], Links>,
-    options?: LiveOptions,
+    options?: Omit<RecordOptions, 'transaction'>,
   ): Promise<LiveEvent>
-  async recordLive(type: string, data?: object, options?: LiveOptions): Promise<LiveEvent> {
+  async recordLive(
+    type: string,
+    data?: object,
+    options?: Omit<RecordOptions, 'transaction'>,
+  ): Promise<LiveEvent> {
     const event = await this.#calls.record(type, data ?? NO_DATA, options, CALL_KINDS.recordLive)
     return this.#features.live.open(event, this.types[type]?.reason === 'required')
   }

@@ -101,8 +101,10 @@ export {
   type EventData,
   type EventTypeDefinition,
   type EventTypes,
+  type ReasonedTypes,
   splitEventType,
   type ThrottleRule,
+  type UnreasonedTypes,
 } from './event/event-types.js'
 export type { QueryExplanation } from './explaining/explanation.js'
 export type { CountMessage, ListMessage } from './explaining/query-channels.js'

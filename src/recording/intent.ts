@@ -108,7 +108,7 @@ export function intendedDraft(
   }
 }
 
-/** What an outcome has of the intent that it replaces. */
+/** Attributes that an outcome takes over from the intent that it replaces. */
 const inheritedFrom = ({ reason, approved_by }: JsonObject): JsonObject => ({
   ...(reason !== undefined && { reason }),
   ...(approved_by !== undefined && { approved_by }),
@@ -220,7 +220,11 @@ async function recordOutcome(
     )
   } catch (thrown) {
     try {
-      outcome ??= uncheckedDraft(parts, { type, data, options }, inheritedFrom(intent.opened.attributes))
+      outcome ??= uncheckedDraft(
+        parts,
+        { type, data, options },
+        inheritedFrom(intent.opened.attributes),
+      )
     } catch {
       outcome = failedDraft(intent, limits, thrown)
     }

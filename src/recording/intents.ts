@@ -34,10 +34,10 @@ export interface Intents<
   Links extends LinkTable = LinkTable,
 > {
   /**
-   * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process ends. Its
-   * `occurred_at` is the time of this call. Rejects if the store does not keep the intent: `STORE_FAILED`,
-   * `DEADLINE_EXCEEDED`, `OUTCOME_UNKNOWN`, `QUEUE_FULL`, `CLOSED`, `READ_ONLY`; in strict mode also with
-   * `INVALID_DATA` and `INVALID_LINK`.
+   * Resolves once the intent is durable. `type` and `data` are the event that is recorded if the process
+   * ends; it gets the time of this call as `occurred_at`. Rejects if the store does not keep it: `STORE_FAILED`, `DEADLINE_EXCEEDED`,
+   * `OUTCOME_UNKNOWN`, `QUEUE_FULL`, `CLOSED`, `READ_ONLY`; with `INVALID_DATA` for data with an `outcome` and without a reason that the type
+   * requires; in strict mode also for other data, and with `INVALID_LINK`.
    */
   open<Type extends keyof Types & string>(
     type: Type,

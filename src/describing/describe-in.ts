@@ -122,8 +122,9 @@ const typePart = (type: string, { custom }: SentenceLanguage): SentencePart => (
 
 const MAX_SHORT_VALUE_LENGTH = 40
 const MAX_SHORT_VALUES = 2
-/** Names of links and other ids, which mean little to readers, and names of the actor's attributes. */
-const UNTELLING = /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address)$/
+/** Names of links and other ids, which mean little to readers, and of attributes that would look like facts of a system event. */
+const UNTELLING =
+  /_(?:id|path)$|^(?:actor_kind|on_behalf_of|remote_address|user_agent|outcome|reason|approved_by)$/
 
 /**
  * Users can give custom events any type, even a type of the service. So the sentence begins with a tag. It shows the

@@ -89,7 +89,11 @@ function plainText(
           : undefined
     if (!isJsonObject(plain)) return undefined
     if (OWN_FIELDS.some((name) => Object.hasOwn(plain, name))) return undefined
-    if (limits.system && Object.hasOwn(plain, 'outcome') && isWrongOutcome('outcome', plain['outcome']!))
+    if (
+      limits.system &&
+      Object.hasOwn(plain, 'outcome') &&
+      isWrongOutcome('outcome', plain['outcome']!)
+    )
       return undefined
     const { attributes, added } = withMore(plain, more)
     const json = JSON.stringify(attributes)

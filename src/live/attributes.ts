@@ -6,7 +6,7 @@ import { isOwnField } from '../event/own-fields.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { jsonPointer, storableText } from '../event/json-copy.js'
 import { createGrowingTexts } from './growing-texts.js'
-import { createReplacements, recordingReserve } from './replacements.js'
+import { createReplacements, recordingReserve, type Replacements } from './replacements.js'
 import { createSizeLimit } from './size-limit.js'
 import type { LiveChange } from '../store/store.js'
 import { isPromise } from '../event/realm.js'
@@ -52,12 +52,7 @@ export function createLiveAttributes(
     base.markWritten()
     texts.markWritten()
   }
-  /** Copies the data for the store. The attribute `recording` goes into `replacements`. */
-  const storable = (data: object, maxBytes: number): JsonObject => {
-    const attributes = { ...toJsonText(data, { ...limits, maxBytes, system: true }).attributes }
-    if (replacements.take(attributes['recording'])) delete attributes['recording']
-    return attributes
-  }
+  const storable = createStorable(limits, replacements)
   const fit = createSizeLimit({ limits, base, texts, replacements, storable, noteCut: note })
 
   /** The attributes as they are written. */
@@ -72,9 +67,8 @@ export function createLiveAttributes(
   }
 
   const replaceAll = (change: ChangeFunction): void => {
-    // `fit` cuts the beginning of growing texts, but this copy cuts their end. So its limit is larger.
-    const maxBytes = 2 * limits.maxBytes
-    const attributes = storable(resultOf(change, texts.copyAll()), maxBytes)
+    // `fit` cuts the beginning of growing texts; a smaller limit here would cut their end.
+    const attributes = storable(resultOf(change, texts.copyAll()), 2 * limits.maxBytes)
     if (keepsReason) checkReason(attributes)
     for (const key of Object.keys(base.values))
       if (!Object.hasOwn(attributes, key)) texts.remove(key)
@@ -121,6 +115,15 @@ export function createLiveAttributes(
     },
   }
 }
+
+/** Makes copies that can be stored. Their attribute `recording` goes into `replacements`. */
+const createStorable =
+  (limits: JsonLimits, replacements: Replacements) =>
+  (data: object, maxBytes: number): JsonObject => {
+    const attributes = { ...toJsonText(data, { ...limits, maxBytes, system: true }).attributes }
+    if (replacements.take(attributes['recording'])) delete attributes['recording']
+    return attributes
+  }
 
 /** The name of the attribute to append to. */
 function appendName(key: unknown, addition: unknown, values: JsonObject): string {

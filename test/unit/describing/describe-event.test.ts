@@ -249,6 +249,7 @@ describe('a custom event', () => {
       { on_behalf_of: 'bob', actor_kind: 'agent', remote_address: '192.0.2.7', request_id: 'r' },
       '',
     ],
+    [{ outcome: 'success', reason: 'a', approved_by: 'bob', user_agent: 'curl/8', n: 7 }, ': 7'],
     [{ log: 'x'.repeat(41), nested: { a: 1 }, list: [1] }, ''],
     [{}, ''],
   ])('is its type and its name, or two short values: %j', (attributes, rest) => {

@@ -1,4 +1,5 @@
-import { AuditLog, AuditLogError, type ResolveSource } from 'daybook'
+import { AuditLog, AuditLogError, describeEvent, type ResolveSource, sentenceText } from 'daybook'
+import { toCloudEvent, toOcsf } from 'daybook/formats'
 import { auditRoutes, type AuditRoutesOptions } from 'daybook/koa'
 import { memoryStore } from 'daybook/memory'
 import { workflowLinks } from 'daybook/workflow'
@@ -139,6 +140,28 @@ describe('POST /api/events', () => {
       source: null,
       attributes: { text: 'hello', nested: { list: [1, { deep: null }], flag: true } },
     })
+  })
+
+  it('keeps attributes that have one meaning in system events, and shows them as no facts', async () => {
+    const known = {
+      outcome: 'denied',
+      actor_id: 'root',
+      user_agent: 'curl/8',
+      reason: 7,
+      approved_by: { name: 'ann' },
+      agent_session_id: 'run-1',
+    }
+    expect((await post(newEvent({ type: 'x', ...known }))).status).toBe(201)
+    const { events } = await server.audit.list('filter[outcome_eq]=denied&filter[actor_id_eq]=root')
+    expect(events.map(({ attributes }) => attributes)).toEqual([known])
+    expect(sentenceText(describeEvent(events[0]!))).toBe('ann: [custom] x')
+    expect(toOcsf(events[0]!, { product: { name: 'orders' } })).toMatchObject({
+      status_id: 1,
+      actor: { user: { name: 'ann' } },
+      unmapped: known,
+    })
+    const { authid, outcome } = toCloudEvent(events[0]!, { source: '/orders' })
+    expect([authid, outcome]).toEqual(['ann', undefined])
   })
 
   it('has the source of one of several links', async () => {

@@ -20,7 +20,8 @@ export type SortedTimes = Generator<SortedTime | Wait | undefined, void, undefin
 
 interface Head extends PartPostings {
   readonly entries: Iterator<ValueEntry | Wait | undefined>
-  entry: ValueEntry | undefined
+  /** `WAIT` before the next entry is read, `undefined` after the last one. */
+  entry: ValueEntry | Wait | undefined
 }
 
 interface Group {
@@ -38,32 +39,38 @@ function* groups(
   let heads = sets.map((set): Head => ({
     ...set,
     entries: sortedEntries(set.part, attribute, order),
-    entry: undefined,
+    entry: WAIT,
   }))
-  for (let lowest = heads; ;) {
-    for (let left = lowest.filter(mustWait); left.length > 0; left = left.filter(mustWait))
+  while (heads.length > 0) {
+    if (moveAll(heads)) {
       yield WAIT
-    if (lowest.some(({ entry }) => !entry)) heads = heads.filter(({ entry }) => entry)
+      continue
+    }
+    heads = heads.filter(({ entry }) => entry)
     if (heads.length === 0) return
     let value = heads[0]!.entry!.value
     for (const { entry } of heads)
       if (compareScalars(entry!.value, value) * sign < 0) value = entry!.value
-    lowest = heads.filter(({ entry }) => compareScalars(entry!.value, value) === 0)
-    yield {
-      value,
-      sets: lowest.map(({ part, postings, entry }) => ({
-        part,
-        postings: allOfPostings([entry!.postings(), postings]),
-      })),
+    const having: PartPostings[] = []
+    for (const head of heads) {
+      const { part, postings, entry } = head
+      if (compareScalars(entry!.value, value) !== 0) continue
+      having.push({ part, postings: allOfPostings([entry!.postings(), postings]) })
+      head.entry = WAIT
     }
+    yield { value, sets: having }
   }
 }
 
-/** Moves the head to its next entry. True if it has to wait. */
-function mustWait(head: Head): boolean {
-  const { value } = head.entries.next()
-  head.entry = value ?? undefined
-  return value === WAIT
+/** Reads the entries that were not read yet. True if one of them has to wait. */
+function moveAll(heads: readonly Head[]): boolean {
+  let waits = false
+  for (const head of heads) {
+    if (head.entry !== WAIT) continue
+    head.entry = head.entries.next().value as Head['entry']
+    waits ||= head.entry === WAIT
+  }
+  return waits
 }
 
 /** True if a filter requires the attribute, so that events without a value can only have containers. */

@@ -74,7 +74,8 @@ function* evaluate(
   filter: IndexFilter,
   timesOf: TimesOf,
 ): Work<FetchedPostings> {
-  const found = yield* readOne(() => lookUp(part, filter, timesOf))
+  let found = lookUp(part, filter, timesOf)
+  for (; found === WAIT; found = lookUp(part, filter, timesOf)) yield WAIT
   if (found) return found
   if ('find' in filter) return yield* findIn(part, filter.name, filter.find)
   if ('among' in filter) return yield* withText(part, filter)
@@ -87,12 +88,21 @@ function* evaluate(
   return anyOfPostings(alternatives)
 }
 
-const evaluateAll = (
+/** Evaluates those first that need not wait. */
+function* evaluateAll(
   part: FetchedPart,
   filters: readonly IndexFilter[],
   timesOf: TimesOf,
-): Stream<FetchedPostings> =>
-  together(filters.map((filter) => () => streamOf(evaluate(part, filter, timesOf))))
+): Generator<FetchedPostings | Wait | undefined, void, undefined> {
+  const others: IndexFilter[] = []
+  for (const filter of filters) {
+    const found = lookUp(part, filter, timesOf)
+    if (found) yield found
+    else others.push(filter)
+  }
+  if (others.length > 0)
+    yield* together(others.map((filter) => () => streamOf(evaluate(part, filter, timesOf))))
+}
 
 /** Rank of a filter by the work it takes. */
 function cost(filter: IndexFilter): number {

@@ -4,7 +4,7 @@ import type { FigureCounts } from '../../../src/store-kit/index/figure-counts.js
 import type { Answers } from './answers.js'
 import type { KnownFloors } from './known-floors.js'
 
-/** The cached values, by the key of a request or of lists. */
+/** A value of the cache. Its key is of a request, or of lists. */
 export type Answer = Answers[keyof Answers] | KnownFloors
 
 /** Caches answers and names that a process has read, and its counts of segments, which never change. */

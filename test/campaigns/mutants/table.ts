@@ -162,9 +162,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/store-kit/planning/list-planner.ts',
-    line: "for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) break",
+    line: "for (const next of order === 'asc' ? [ask, scan] : [scan, ask]) if (await next()) return",
     mutant:
-      "for (const next of order === 'desc' ? [ask, scan] : [scan, ask]) if (await next()) break",
+      "for (const next of order === 'desc' ? [ask, scan] : [scan, ask]) if (await next()) return",
     defect: 'lists the indexed events before newer ones',
   },
   {

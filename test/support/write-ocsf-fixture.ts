@@ -12,11 +12,12 @@ if (checkout === undefined) throw new Error('which folder has the checkout of oc
 const CLASSES = new Set([
   ...['base_event', 'event_log_actvity', 'authentication', 'entity_management', 'email_activity'],
   ...['application_lifecycle', 'api_activity', 'datastore_activity', 'application_error'],
+  ...['account_change', 'authorize_session', 'user_access'],
 ])
 const OBJECTS = new Set([
   ...['metadata', 'product', 'actor', 'user', 'session', 'network_endpoint', 'http_request'],
   ...['http_response', 'url', 'api', 'request', 'response', 'resource_details', 'managed_entity'],
-  ...['policy', 'databucket', 'email', 'trace', 'service'],
+  ...['policy', 'databucket', 'email', 'trace', 'service', 'group'],
 ])
 const PROFILES = ['host', 'trace']
 

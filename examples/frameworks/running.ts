@@ -39,11 +39,12 @@ export async function listen(
 export async function runIfMain(
   module: string,
   start: (port: number) => Promise<RunningService>,
+  path = '/orders',
 ): Promise<void> {
   if (process.argv[1] !== module) return
   const { url, close } = await start(3000)
   process.once('SIGTERM', () => void close())
   console.log(
-    `${url}/audit shows what POST ${url}/orders records; sign in as ann with the password ann`,
+    `${url}/audit shows what POST ${url}${path} records; sign in as ann with the password ann`,
   )
 }

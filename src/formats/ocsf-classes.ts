@@ -3,13 +3,16 @@ import { normalAddress } from '../event/address.js'
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { isHttpMethod, textAt, wholeNumberAt } from './event-values.js'
 import {
+  ACCOUNT_CHANGE,
   API_ACTIVITY,
   APPLICATION_LIFECYCLE,
   AUTHENTICATION,
+  AUTHORIZE_SESSION,
   DATASTORE_ACTIVITY,
   EMAIL_ACTIVITY,
   ENTITY_MANAGEMENT,
   EVENT_LOG_ACTIVITY,
+  USER_ACCESS,
 } from './ocsf-rules.js'
 import type { OptionNames } from '../options.js'
 
@@ -42,9 +45,15 @@ const CLASSES: Readonly<Record<number, ClassAttributes>> = {
     actor: actorOf(event, product),
     log_name: 'audit',
   }),
+  [ACCOUNT_CHANGE]: (event, product) => ({
+    ...requestOf(event, product),
+    user: accountOf(event),
+  }),
+  [AUTHORIZE_SESSION]: grantOf,
+  [USER_ACCESS]: grantOf,
   [AUTHENTICATION]: (event, product) => ({
     ...requestOf(event, product),
-    user: userOf(event) ?? { name: 'unknown', type_id: 0 },
+    user: accountOf(event),
     service: { name: product.name },
     ...countOf(event),
   }),
@@ -95,6 +104,26 @@ function userOf({ username, system, attributes }: AuditEvent): JsonObject | unde
     ...(uid !== undefined && { uid }),
     ...(kind !== undefined && USER_TYPES[kind]),
   }
+}
+
+/** The account that the event is about, by `user_name` and `user_id`; else the user who acts. */
+function accountOf(event: AuditEvent): JsonObject {
+  const name = textAt(event.attributes, 'user_name')
+  const uid = textAt(event.attributes, 'user_id')
+  if (name === undefined && uid === undefined)
+    return userOf(event) ?? { name: 'unknown', type_id: 0 }
+  return { ...(name !== undefined && { name }), ...(uid !== undefined && { uid }) }
+}
+
+/** Texts of `privileges`, and the `role`. OCSF requires at least one. */
+function grantOf(event: AuditEvent, product: OcsfProduct): JsonObject | undefined {
+  const { role, privileges } = event.attributes
+  const granted = [role, privileges]
+    .flat()
+    .filter((one) => typeof one === 'string')
+    .filter((one) => one !== '')
+  if (granted.length === 0) return undefined
+  return { ...requestOf(event, product), user: accountOf(event), privileges: granted }
 }
 
 /** The user and the user's session, else the service itself. */

@@ -7,8 +7,11 @@ import { ocsfFault } from './ocsf-mapping.js'
 
 export const BASE_EVENT = 0
 export const EVENT_LOG_ACTIVITY = 1008
+export const ACCOUNT_CHANGE = 3001
 export const AUTHENTICATION = 3002
+export const AUTHORIZE_SESSION = 3003
 export const ENTITY_MANAGEMENT = 3004
+export const USER_ACCESS = 3005
 export const EMAIL_ACTIVITY = 4009
 export const APPLICATION_LIFECYCLE = 6002
 export const API_ACTIVITY = 6003

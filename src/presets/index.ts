@@ -1,6 +1,7 @@
 export { cloudTrail } from './cloud-trail.js'
 export { djangoAuditlog } from './django-auditlog.js'
 export { github } from './github.js'
+export { identityEventTypes } from './identity.js'
 export { kubernetes } from './kubernetes.js'
 export { paperTrail } from './paper-trail.js'
 export type { Preset, PresetEvent } from './preset.js'

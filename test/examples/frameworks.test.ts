@@ -7,6 +7,7 @@ import * as onHono from '../../examples/frameworks/hono.js'
 import * as onKoa from '../../examples/frameworks/koa.js'
 import * as onNode from '../../examples/frameworks/node-http.js'
 import * as onNest from '../../examples/frameworks/nest.js'
+import * as withPassport from '../../examples/frameworks/passport.js'
 import { listOf, send } from '../support/http.js'
 import { openStream } from '../support/server-sent.js'
 
@@ -57,5 +58,36 @@ describe.each(Object.entries(examples))('the example for %s', (_name, { start })
     expect((await send(url, '/nowhere')).status).toBe(404)
     const all = listOf(await send(url, '/api/events')).data
     expect(all).toHaveLength(2)
+  })
+})
+
+describe('the example with passport', () => {
+  it('records sign-ins, refusals and a lockout', async () => {
+    const { url, close } = await withPassport.start(0)
+    onTestFinished(close)
+    const signIn = async (username: string, password: string): Promise<number> => {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ username, password })
+      return (await send(url, '/sign-in', { method: 'POST', user: null, headers, body })).status
+    }
+    expect(await signIn('ann', 'ann')).toBe(204)
+    expect(await signIn('mallory', 'secret-word')).toBe(401)
+    for (let attempt = 1; attempt <= 5; attempt++) expect(await signIn('bob', 'guess')).toBe(401)
+    expect(await signIn('bob', 'bob')).toBe(401)
+    const query = 'filter[type_cont_any][]=:sign_in:&filter[type_cont_any][]=:account:'
+    const listed = await send(url, `/api/events?${query}&limit=20`)
+    expect(listed.body).not.toMatch(/secret-word|guess/)
+    const events = listOf(listed).data.map(({ attributes }) => {
+      const { type, username = null, user_name = null, error = null } = attributes
+      return [type, username, user_name, error]
+    })
+    const wrong = ['warn:sign_in:failure', null, 'bob', 'wrong password']
+    expect(events).toEqual([
+      ['info:sign_in:success', 'ann', null, null],
+      ['warn:sign_in:failure', null, 'mallory', 'unknown account'],
+      ...[wrong, wrong, wrong, wrong, wrong],
+      ['info:account:lock', null, 'bob', null],
+      ['warn:sign_in:failure', null, 'bob', 'account locked'],
+    ])
   })
 })

@@ -1,6 +1,7 @@
 import { CloudEvent, HTTP } from 'cloudevents'
 import type { AuditEvent, JsonObject, JsonValue } from 'daybook'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
+import { identityEventTypes } from 'daybook/presets'
 import { workflowEventTypes } from 'daybook/workflow'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -9,9 +10,9 @@ import { ocsfFaults } from '../support/ocsf-schema.js'
 import { throughProtobuf, withoutDefaults } from '../support/otlp-messages.js'
 import { created, request } from '../unit/formats/events.js'
 
-/* All types of the workflow catalog and of the log, with and without a request, with random attributes. */
+/* All types of the workflow catalog, of identities and of the log, with and without a request, with random attributes. */
 
-const types = { ...ownEventTypes, ...workflowEventTypes }
+const types = { ...ownEventTypes, ...identityEventTypes, ...workflowEventTypes }
 
 const text = fc.oneof(
   fc.constantFrom('', 'boom', 'ops@acme.example', 'A <a@acme.example>', 'é\u0000\uFFFF😀'),
@@ -39,6 +40,7 @@ const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
 const READ = [
   ...['name', 'error', 'backtrace', 'occurred_at', 'actor_kind', 'session_id', 'count', 'success'],
   ...['sender', 'recipients', 'subject', 'message_id', 'trace_id', 'span_id', 'request_id'],
+  ...['user_name', 'user_id', 'role', 'privileges'],
   ...['request_method', 'request_path', 'response_status', 'remote_address', 'duration_ms'],
   ...['outcome', 'actor_id', 'user_agent', 'agent_session_id', 'reason'],
 ]
@@ -78,7 +80,7 @@ const eventOf = (
   attributes: { ...(hasRequest && request), ...own },
 })
 
-const NAMED = { name: 'nightly', error: 'boom', sender: 'A <a@acme.example>' }
+const NAMED = { role: 'owner', name: 'nightly', error: 'boom', sender: 'A <a@acme.example>' }
 
 /** Events of each type: with a request, with a refused request, and without a request. Random events are added. */
 const examples: readonly [AuditEvent][] = Object.keys(types).flatMap((type): [AuditEvent][] => [
@@ -128,7 +130,7 @@ describe('an event of any type with any attributes', () => {
       RUNS,
     )
     expect([...seen].toSorted((a, b) => a - b)).toEqual([
-      0, 1008, 3002, 3004, 4009, 6002, 6003, 6005, 6008,
+      0, 1008, 3001, 3002, 3003, 3004, 3005, 4009, 6002, 6003, 6005, 6008,
     ])
   })
 })

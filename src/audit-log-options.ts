@@ -12,6 +12,7 @@ import {
   type FailurePolicy,
   readFailurePolicies,
 } from './recording/failure-policy.js'
+import { type OwnEventsOptions, readOwnEvents } from './recording/own-events.js'
 import { withOwnTypes } from './recording/own-event-types.js'
 import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
@@ -78,6 +79,8 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
    * @default none
    */
   readonly slowQueryMs?: number | undefined
+  /** Events of the log about itself. Cannot be combined with `readOnly`. @default none */
+  readonly ownEvents?: OwnEventsOptions | undefined
   /** Source of the random bits of ids. @default `crypto.randomFillSync` */
   readonly random?: RandomBytes
 }
@@ -100,6 +103,7 @@ export const SHARED_OPTIONS: OptionNames<SharedOptions<EventTypes>> = {
   failurePolicy: true,
   throttles: true,
   slowQueryMs: true,
+  ownEvents: true,
   random: true,
 }
 
@@ -181,6 +185,8 @@ export function readShared<Types extends EventTypes, Links extends LinkTable>(
     policyOf: readFailurePolicies(options.failurePolicy, hasJournal),
     throttles: readThrottleRules(types, options.throttles as ThrottlePeriods | undefined),
     slowQueryMs: readSlowQueryMs(options.slowQueryMs),
+    ownEvents: readOwnEvents(options.ownEvents),
+    policies: options.failurePolicy ?? 'block',
     strict: options.strict ?? false,
     resolveSource: options.resolveSource,
     random: options.random,
@@ -198,7 +204,7 @@ export function readAuditLogOptions<Types extends EventTypes, Links extends Link
   checkAuditLogOptions(options)
   const { store, readOnly = store.readOnly === true, journal, cleaning, subscriptions } = options
   const parts = { journal, cleaning, subscriptions }
-  for (const [name, value] of Object.entries(parts))
+  for (const [name, value] of Object.entries({ ...parts, ownEvents: options.ownEvents }))
     if (readOnly && value !== undefined)
       throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
   const used = readOnly && !store.readOnly ? readOnlyStore(store) : store

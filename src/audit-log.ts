@@ -19,6 +19,7 @@ import { LogReader } from './reading/log-reader.js'
 import { CALL_KINDS } from './recording/call.js'
 import { type Calls, createCalls } from './recording/calls.js'
 import type { Intents } from './recording/intents.js'
+import type { OwnEvents } from './recording/own-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
 import type {
   RecordChangeOptions,
@@ -50,6 +51,8 @@ export class AuditLog<
   readonly subscriptions: Subscriptions
   /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
+  /** The events about itself that the log records. */
+  readonly ownEvents: OwnEvents
   readonly #calls: Calls
   readonly #features: Features
   readonly #events: LogEvents
@@ -62,6 +65,7 @@ export class AuditLog<
     this.types = read.types
     this.customTypes = read.customTypes
     this.limits = read.limits
+    this.ownEvents = read.ownEvents
     this.#events = events
     // The journal may be replayed before a feature refuses its options. Then `#features` is not set.
     const stored = (given: readonly AuditEvent[]): void => this.#features?.stored(given)

@@ -45,6 +45,7 @@ import {
   type LogsRangeOptions,
   type LogsUntilOptions,
 } from './logs/range.js'
+import type { OwnEvents } from './recording/own-events.js'
 import { startRounds } from './logs/rounds.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
 import {
@@ -188,6 +189,8 @@ export class AuditLogs<
   readonly links: LinkTable
   /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
+  /** The events about themselves that the logs record. */
+  readonly ownEvents: OwnEvents
   readonly #stores: LogStores
   readonly #open: OpenLogs<AuditLog<Types, Links>>
   readonly #context: CountsContext
@@ -210,6 +213,12 @@ export class AuditLogs<
     this.customTypes = shared.customTypes
     this.links = shared.links
     this.limits = shared.limits
+    this.ownEvents = shared.ownEvents
+    if (shared.ownEvents.runs)
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        'AuditLogs: ownEvents.runs is for a single log; logs of AuditLogs are opened and closed as they are used',
+      )
     // Each log reads these options again. The check here lets the service fail at its start.
     if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
     if (subscriptions !== undefined && typeof subscriptions !== 'function')

@@ -6,6 +6,8 @@ import { type AuditHealth, checkHealth, type HealthOptions } from './health/heal
 import { createLiveEvents } from './live/live-events.js'
 import type { LogEvents } from './log-events.js'
 import type { Calls } from './recording/calls.js'
+import { logConfiguration } from './log-configuration.js'
+import { startRuns } from './recording/runs.js'
 import { reportClock, reportDamage } from './recording/reports.js'
 import type { WaitOptions } from './store/store.js'
 import { createSubscriptions } from './subscriptions/subscriptions.js'
@@ -42,6 +44,7 @@ function createFeatures(log: FeatureContext) {
     clock: reportClock(store, (doubt) => ageClock.noteDoubt(doubt), recordOwn),
     cleaning: createCleaning({ ...cleaned, record: recordOwn, described: log }, log.cleaning),
     ageClock,
+    runs: log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {},
     tail,
     subscriptions: createSubscriptions({ audit, store, tail, types, record }, log.subscriptions),
     live: createLiveEvents(store, log.limits, log.waiting),

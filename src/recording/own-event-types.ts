@@ -26,6 +26,9 @@ const VIEW = '/api/views/{view_id}'
 const VIEW_KEYS = ['view', 'view_id', 'query', 'shared', 'changes', 'changes_cut'] as const
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
+const RUN_KEYS = ['run'] as const
+const CONFIG_KEYS = ['version', 'store', 'policies', 'rules', 'config_hash'] as const
+
 /** The severity number of OpenTelemetry. */
 const ERROR = 17
 
@@ -59,6 +62,40 @@ export const ownEventTypes = {
       'the clock jumped ahead by more than 30 days, or differed by that much from the newest event at a start',
     data: ['reason', 'clock_time', 'expected_time'],
     sentences: { de: '| Uhrzeit des Protokolls zweifelhaft: Abweichung von mehr als 30 Tagen' },
+  },
+  'info:audit_log:read': {
+    area: 'Audit log',
+    description: 'a user read the log: the first read in an hour with these conditions',
+    data: ['action', 'conditions', 'values'],
+    sentence: 'read the log[: {action}][ by {conditions}]',
+    sentences: { de: 'hat das Protokoll gelesen[: {action}][, nach {conditions}]' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:start': {
+    area: 'Audit log',
+    description: 'a process began to record in the log',
+    data: [...RUN_KEYS, ...CONFIG_KEYS],
+    sentence: '| recording started[: Daybook {version}][ on {store}]',
+    sentences: { de: '| Aufzeichnung begonnen[: Daybook {version}][ auf {store}]' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:stop': {
+    area: 'Audit log',
+    description: 'a process no longer records in the log; `unclean` if it ended without `close`',
+    data: [...RUN_KEYS, 'config_hash', 'started_at', 'last_seen_at', 'unclean'],
+    sentence: '| recording ended[{unclean=true} without close][, last seen {last_seen_at:time}]',
+    sentences: {
+      de: '| Aufzeichnung beendet[{unclean=true} ohne Schließen][, zuletzt {last_seen_at:time}]',
+    },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:config': {
+    area: 'Audit log',
+    description: 'a process began with another configuration than the last one',
+    data: [...RUN_KEYS, ...CONFIG_KEYS, 'earlier_config_hash'],
+    sentence: '| the configuration of the log changed',
+    sentences: { de: '| Konfiguration des Protokolls geändert' },
+    ocsf: { class: 1008 },
   },
   'info:data_cleanup:events': {
     area: 'Data cleaning',

@@ -20,6 +20,7 @@ const CONFIG: OptionNames<LogConfig> = {
   cleaning: true,
   subscriptions: true,
   slowQueryMs: true,
+  ownEvents: true,
   random: true,
 }
 

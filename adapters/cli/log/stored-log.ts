@@ -10,6 +10,9 @@ import type { PostgresStoreOptions } from 'daybook/postgres'
 import { statSync } from 'node:fs'
 import type { Checkup } from '../../../src/store/checkup.js'
 import type { PendingMigrations } from '../../../src/store/migrations.js'
+import { queryText } from '../../../src/explaining/query-text.js'
+import { recordRead } from '../../../src/reading/recorded-reads.js'
+import type { EventQuery } from '../../../src/filter/ast.js'
 import { exportEvents } from '../../../src/exporting/export-events.js'
 import { CommandError } from '../terminal/exit-codes.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -82,10 +85,13 @@ const unscheduled = (rule: CleaningRule): CleaningRule =>
  * The journal stays with the service. A log that is opened for reading gets none of these options.
  */
 function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
-  const { cleaning, subscriptions, journal: _journal, ...config } = given
-  if (readOnly) return config
+  const { cleaning, subscriptions, journal: _journal, ownEvents, ...config } = given
+  // A command is no run of the service.
+  const reads = ownEvents?.reads === true
+  if (readOnly) return { ...config, ...(reads && { ownEvents: { reads } }) }
   return {
     ...config,
+    ...(reads && { ownEvents: { reads } }),
     ...(cleaning && {
       cleaning: {
         ...cleaning,
@@ -145,17 +151,32 @@ async function openAudit(store: EventStore, config: LogConfig, signal: AbortSign
 export async function openStoredLog(
   target: StoredTarget,
   options: OpenOptions,
-  { signal }: Terminal,
+  { signal, env }: Terminal,
 ): Promise<OpenLog> {
-  const { store, outages } = watchOutages(await openStore(target, options))
+  const username = env['USER'] || env['USERNAME'] || 'you'
+  // A command that records its read has to write, so it fails without the right to write.
+  const readOnly = options.readOnly && options.config?.ownEvents?.reads !== true
+  const { store, outages } = watchOutages(await openStore(target, { ...options, readOnly }))
   const audit = await openAudit(store, passive(options), signal)
   const { types, customTypes } = audit
+  const note = (action: string, query?: EventQuery): Promise<void> =>
+    recordRead(audit, { action, username, query: query ? queryText(query) : '' })
   return {
     kind: target.kind,
-    list: (query, options) => audit.list(query, options),
-    get: (id, options) => audit.get(id, options),
-    count: (query, options) => audit.count(query, options),
+    async list(query, options) {
+      await note('list', query)
+      return audit.list(query, options)
+    },
+    async get(id, options) {
+      await note('read')
+      return audit.get(id, options)
+    },
+    async count(query, options) {
+      await note('count', query)
+      return audit.count(query, options)
+    },
     async *tail(query, { after, signal, onOutage }) {
+      await note('stream', query)
       if (onOutage) outages.add(onOutage)
       try {
         yield* audit.tail(query, { after, signal })
@@ -163,7 +184,10 @@ export async function openStoredLog(
         if (onOutage) outages.delete(onOutage)
       }
     },
-    export: (query, options) => exportEvents(audit, query, options),
+    async *export(query, options) {
+      await note('export', query)
+      yield* exportEvents(audit, query, options)
+    },
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit,
     close: () => audit.close(),

@@ -37,7 +37,8 @@ async function openFileOrDatabase(
   { call: { terminal, config }, folder }: Opening,
 ): Promise<Opened> {
   const options = { readOnly: true, config }
-  if (target.kind === 'postgres')
+  // Reads are recorded in the log itself, not in a copy of its file.
+  if (target.kind === 'postgres' || config?.ownEvents?.reads === true)
     return {
       log: await openLog(target, options, terminal),
       ...UNCOPIED,

@@ -21,7 +21,15 @@ import { exportHandler } from './export.js'
 import { countsHandler, groupsHandler } from './figures.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
 import { historyHandler } from './history.js'
-import { hostAccess, hostCalls, type HostRules, isRead, type VisiblePart } from './host-access.js'
+import {
+  hostAccess,
+  hostCalls,
+  type HostRules,
+  isAnswer,
+  isRead,
+  type VisiblePart,
+} from './host-access.js'
+import { recordRead } from '../../reading/recorded-reads.js'
 import { listHandler } from './list.js'
 import { createLogSources } from './log-source.js'
 import { meHandler } from './me.js'
@@ -154,6 +162,8 @@ export function eventsEndpoint<Context>(
       source: (signal = request.signal) => sourceOf(where, { signal, consistencyToken }),
       ...hostCalls(access, { request, username, right, logs: ONE, visible }),
     })
+    if (audit.ownEvents.reads && isRead(right) && isAnswer(response))
+      await recordRead(audit, { action: right, username, query: request.query })
     return finalizeResponse(request, response)
   }
 

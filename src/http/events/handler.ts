@@ -14,6 +14,8 @@ export type EndpointAudit = Pick<
   | 'groups'
   | 'tail'
   | 'recordCustom'
+  | 'recordSystem'
+  | 'ownEvents'
   | 'limits'
   | 'types'
   | 'customTypes'

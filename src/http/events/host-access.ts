@@ -3,7 +3,7 @@ import { byLog } from '../../event/event-of-log.js'
 import type { Grouping } from '../../filter/ast.js'
 import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import type { CallHost } from '../host-calls.js'
-import type { HttpRequest } from '../exchange.js'
+import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { EventsRead, UserRights } from './access.js'
 import { type EventsCall, reportNothing } from './handler.js'
 import { EVENTS_ACTIONS, type EventsAction } from './routes.js'
@@ -79,6 +79,9 @@ const READS: ReadonlySet<EventsAction | undefined> = new Set([
 /** True if the action reads events. */
 export const isRead = (right: EventsAction | undefined): right is EventsRead['action'] =>
   READS.has(right)
+
+/** True for a response that says something about events: also 304. */
+export const isAnswer = ({ status }: HttpResponse): boolean => status < 400
 
 /** Filters of the logs, in their order. */
 export async function visibleParts(

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { AuditLogs } from '../../audit-logs.js'
 import { unknownLog } from '../../logs/named-logs.js'
 import { readService } from '../../exporting/formats.js'
+import { recordRead } from '../../reading/recorded-reads.js'
 import { isKey } from '../../store/log-stores.js'
 import {
   CHALLENGE_OPTIONS,
@@ -16,7 +17,14 @@ import {
   readHandlers,
 } from '../events/endpoint.js'
 import { EVENTS_ACCESS } from '../events/access.js'
-import { type HostAccess, hostAccess, hostCalls, visibleParts } from '../events/host-access.js'
+import {
+  type HostAccess,
+  hostAccess,
+  hostCalls,
+  isAnswer,
+  isRead,
+  visibleParts,
+} from '../events/host-access.js'
 import { readRecheckMs } from '../events/recheck.js'
 import { typesHandler } from '../events/types.js'
 import { withBodyQuery } from '../body-query.js'
@@ -216,6 +224,9 @@ function toSeveralLogs<Context>({
       source: (signal = request.signal) => sourceOf(asked, visible, signal),
       ...hostCalls(access, { request, username, right, logs: keys, visible }),
     })
+    if (logs.ownEvents.reads && isRead(right) && isAnswer(response))
+      for (const key of keys)
+        await recordRead(logs.log(key), { action: right, username, query: rest })
     return finalizeResponse(request, response)
   }
 }

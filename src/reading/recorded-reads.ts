@@ -1,0 +1,87 @@
+import type { JsonObject } from '../event/event.js'
+import { OWN_FIELDS, SOURCE } from '../event/own-fields.js'
+import type { Condition, Grouping } from '../filter/ast.js'
+import { parseQuery } from '../filter/parse.js'
+
+/** A read of the log by a user. */
+export interface RecordedRead {
+  /** The action, as `authorize` names it, such as `list`. */
+  readonly action: string
+  readonly username: string
+  /** The query string. Parameters that are no conditions count by their names. */
+  readonly query: string
+}
+
+/** The parts of a log that recording a read uses. */
+interface ReadLog {
+  readonly ownEvents: { readonly reads: boolean }
+  recordSystem(
+    type: string,
+    data: object,
+    options: {
+      readonly username: string
+      readonly throttle: { readonly period: { readonly hours: number }; readonly scope: JsonObject }
+    },
+  ): Promise<unknown>
+}
+
+const READ = 'info:audit_log:read'
+
+/** Fields of the event itself, whose values may be kept: they are no words of its content. */
+const FIELDS: ReadonlySet<string> = new Set([...OWN_FIELDS, SOURCE])
+const MAX_NAMES = 100
+const MAX_VALUES = 100
+
+/** True for the parameters that make conditions, of a query string as sent. */
+const isCondition = (part: string): boolean => /^(?:filter|q)(?:\[|%5b|=|$)/i.test(part)
+
+/** The names of parameters that say how to answer, and nothing about what is asked for. */
+const FORM: ReadonlySet<string> = new Set(['limit', 'page', 'format', 'within', 'top', 'after'])
+
+function conditionsOf(where: Grouping | undefined): readonly Condition[] {
+  if (!where) return []
+  return [...where.conditions, ...where.groupings.flatMap(conditionsOf)]
+}
+
+const ANY_NAME = '*'
+
+/** Names of conditions, sorted, and the values of those on the event's own fields. */
+function asked(query: string): { readonly conditions: string[]; readonly values: JsonObject } {
+  const parts = query.replace(/^\?/, '').split('&')
+  const conditions = conditionsOf(parseQuery(parts.filter(isCondition).join('&')).where)
+  const others = parts
+    .filter((part) => part !== '' && !isCondition(part))
+    .map((part) => part.split(/=|\[|%5b/i, 1)[0]!)
+    .filter((name) => !FORM.has(name))
+  const names = conditions.flatMap(({ attributes }) =>
+    attributes.map((name) => (name === ANY_NAME ? 'q' : name)),
+  )
+  const own = conditions.filter(
+    ({ attributes, joinedName }) =>
+      joinedName === undefined && attributes.every((name) => FIELDS.has(name)),
+  )
+  return {
+    conditions: [...new Set([...names, ...others])].toSorted().slice(0, MAX_NAMES),
+    values: Object.fromEntries(
+      own.map(({ attributes, predicate, values }) => [
+        `${attributes.join('_and_')}_${predicate}`,
+        values.slice(0, MAX_VALUES),
+      ]),
+    ),
+  }
+}
+
+/**
+ * Records a read, if the log records reads. Call it before events leave the process. Resolves when the event is durable, and rejects by
+ * the failure policy of its type: under `block`, the default, a read that cannot be recorded is refused.
+ */
+export async function recordRead(
+  log: ReadLog,
+  { action, username, query }: RecordedRead,
+): Promise<void> {
+  if (!log.ownEvents.reads) return
+  const { conditions, values } = asked(query)
+  const data = { action, conditions, values }
+  const scope = { username, action, conditions }
+  await log.recordSystem(READ, data, { username, throttle: { period: { hours: 1 }, scope } })
+}

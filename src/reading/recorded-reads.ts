@@ -49,10 +49,9 @@ const ANY_NAME = '*'
 function asked(query: string): { readonly conditions: string[]; readonly values: JsonObject } {
   const parts = query.replace(/^\?/, '').split('&')
   const conditions = conditionsOf(parseQuery(parts.filter(isCondition).join('&')).where)
-  const others = parts
-    .filter((part) => part !== '' && !isCondition(part))
-    .map((part) => part.split(/=|\[|%5b/i, 1)[0]!)
-    .filter((name) => !FORM.has(name))
+  const others = [...new URLSearchParams(parts.filter((part) => !isCondition(part)).join('&'))]
+    .map(([name, value]) => ({ name: name.split('[', 1)[0]!, value }))
+    .filter(({ name }) => !FORM.has(name))
   const names = conditions.flatMap(({ attributes }) =>
     attributes.map((name) => (name === ANY_NAME ? 'q' : name)),
   )
@@ -61,13 +60,16 @@ function asked(query: string): { readonly conditions: string[]; readonly values:
       joinedName === undefined && attributes.every((name) => FIELDS.has(name)),
   )
   return {
-    conditions: [...new Set([...names, ...others])].toSorted().slice(0, MAX_NAMES),
-    values: Object.fromEntries(
-      own.map(({ attributes, predicate, values }) => [
+    conditions: [...new Set([...names, ...others.map(({ name }) => name)])]
+      .toSorted()
+      .slice(0, MAX_NAMES),
+    values: Object.fromEntries([
+      ...others.filter(({ name }) => FIELDS.has(name)).map(({ name, value }) => [name, [value]]),
+      ...own.map(({ attributes, predicate, values }) => [
         `${attributes.join('_and_')}_${predicate}`,
         values.slice(0, MAX_VALUES),
       ]),
-    ),
+    ]),
   }
 }
 

@@ -127,6 +127,7 @@ export default {
             page('Read replicas and poolers', '/guide/replicas'),
             page('Many logs', '/guide/many-logs'),
             page('Cleaning', '/guide/cleaning'),
+            page('Compliance', '/guide/compliance'),
             page('Archive and query', '/guide/archive-and-query'),
             page('Slow queries', '/guide/slow-queries'),
             page('Performance', '/guide/performance'),

@@ -172,6 +172,7 @@ export type { ListSource, ListTable } from './lists/list-source.js'
 export type { LiveEvent } from './live/live-events.js'
 export type { AuditLogEvents } from './log-events.js'
 export type { AuditLogStats, Outcome, OutcomeMessage, RecordMessage } from './recording/outcomes.js'
+export type { OwnEvents, OwnEventsOptions } from './recording/own-events.js'
 export type { RecorderOptions } from './recording/queue.js'
 export type {
   Analysis,

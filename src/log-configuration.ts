@@ -6,12 +6,13 @@ import type { LogConfiguration } from './recording/runs.js'
 import { isPlainObject } from './options.js'
 import { moduleUrl } from './store/module-url.js'
 
-/** JSON with sorted names, and texts for numbers. Functions and instances, such as an archive, are only named as such. */
+/** JSON with sorted names. Functions and instances, such as an archive, are only named as such. */
 function canonical(value: unknown): JsonValue {
   if (typeof value === 'function') return 'function'
   if (Array.isArray(value)) return value.map(canonical)
   if (value === null || value === undefined) return null
-  if (typeof value !== 'object') return String(value)
+  if (typeof value === 'bigint' || typeof value === 'symbol') return value.toString()
+  if (typeof value !== 'object') return value as JsonValue
   // Schemas of types may have cycles.
   if (!isPlainObject(value) || '~standard' in value) return 'object'
   return Object.fromEntries(

@@ -2,6 +2,7 @@
  * Sign-in with passport on Express 5: npx tsx examples/frameworks/passport.ts
  */
 import { createServer } from 'node:http'
+import { callbackify } from 'node:util'
 import { AuditLog } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/express'
 import { memoryStore } from 'daybook/memory'
@@ -49,7 +50,7 @@ export function start(port: number): Promise<RunningService> {
   }
   passport.use(
     new Strategy({ passReqToCallback: true }, ({ ip = '' }, name, password, done) => {
-      signIn(name, password, ip).then((user) => done(null, user), done)
+      callbackify(signIn)(name, password, ip, done)
     }),
   )
 

@@ -1,7 +1,7 @@
 import type { EventTypeDefinition, EventTypes, OcsfMapping } from '../event/event-types.js'
 
 /** Data keys of all identity events: the account that the event is about, and facts about the attempt. */
-const KEYS = ['user_name', 'user_id', 'method', 'count'] as const
+const KEYS = ['user_name', 'user_id', 'method', 'count', 'remote_address'] as const
 const GRANT_KEYS = [...KEYS, 'role', 'privileges'] as const
 
 /* Classes of OCSF, with the activity of the type. */

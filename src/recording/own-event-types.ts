@@ -77,7 +77,7 @@ export const ownEventTypes = {
     data: [...RUN_KEYS, ...CONFIG_KEYS],
     sentence: '| recording started[: Daybook {version}][ on {store}]',
     sentences: { de: '| Aufzeichnung begonnen[: Daybook {version}][ auf {store}]' },
-    ocsf: { class: 1008 },
+    ocsf: { class: 1008, activity: 6 },
   },
   'info:audit_log:stop': {
     area: 'Audit log',
@@ -87,7 +87,7 @@ export const ownEventTypes = {
     sentences: {
       de: '| Aufzeichnung beendet[{unclean=true} ohne Schließen][, zuletzt {last_seen_at:time}]',
     },
-    ocsf: { class: 1008 },
+    ocsf: { class: 1008, activity: 7 },
   },
   'info:audit_log:config': {
     area: 'Audit log',

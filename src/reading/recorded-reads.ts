@@ -10,6 +10,8 @@ export interface RecordedRead {
   readonly username: string
   /** The query string. Parameters that are no conditions count by their names. */
   readonly query: string
+  /** The id of the event, if one is read by its id. */
+  readonly id?: string | undefined
 }
 
 /** The parts of a log that recording a read uses. */
@@ -46,12 +48,16 @@ function conditionsOf(where: Grouping | undefined): readonly Condition[] {
 const ANY_NAME = '*'
 
 /** Names of conditions, sorted, and the values of those on the event's own fields. */
-function asked(query: string): { readonly conditions: string[]; readonly values: JsonObject } {
+function asked({ query, id }: RecordedRead): {
+  readonly conditions: string[]
+  readonly values: JsonObject
+} {
   const parts = query.replace(/^\?/, '').split('&')
   const conditions = conditionsOf(parseQuery(parts.filter(isCondition).join('&')).where)
   const others = [...new URLSearchParams(parts.filter((part) => !isCondition(part)).join('&'))]
     .map(([name, value]) => ({ name: name.split('[', 1)[0]!, value }))
     .filter(({ name }) => !FORM.has(name))
+  if (id) others.push({ name: 'id', value: id })
   const names = conditions.flatMap(({ attributes }) =>
     attributes.map((name) => (name === ANY_NAME ? 'q' : name)),
   )
@@ -77,12 +83,10 @@ function asked(query: string): { readonly conditions: string[]; readonly values:
  * Records a read, if the log records reads. Call it before events leave the process. Resolves when the event is durable, and rejects by
  * the failure policy of its type: under `block`, the default, a read that cannot be recorded is refused.
  */
-export async function recordRead(
-  log: ReadLog,
-  { action, username, query }: RecordedRead,
-): Promise<void> {
+export async function recordRead(log: ReadLog, read: RecordedRead): Promise<void> {
   if (!log.ownEvents.reads) return
-  const { conditions, values } = asked(query)
+  const { action, username } = read
+  const { conditions, values } = asked(read)
   const data = { action, conditions, values }
   const scope = { username, action, conditions }
   await log.recordSystem(READ, data, { username, throttle: { period: { hours: 1 }, scope } })

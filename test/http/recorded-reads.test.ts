@@ -70,6 +70,27 @@ it.each(REQUESTS)('records GET %s', async (path, action, conditions, values) => 
   expect(await reads()).toEqual([{ username: 'ann', action, conditions, values }])
 })
 
+it('records which event was read by its id', async () => {
+  const { audit, url, reads } = await start()
+  const { id } = (await audit.record('note'))!
+  await send(url, `${EVENTS}/${id}`)
+  await send(url, `${EVENTS}/${id.replace(/.$/, 'x')}`)
+  expect(await reads()).toMatchObject([
+    { action: 'read', conditions: ['id'], values: { id: [id] } },
+  ])
+})
+
+it('does not keep the words of a search in a body', async () => {
+  const { url, reads } = await start()
+  const body = 'filter[name_cont]=mallory&filter[username_eq]=ann'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { status } = await send(url, `${EVENTS}/search`, { method: 'POST', headers, body })
+  expect(status).toBe(200)
+  expect(await reads()).toMatchObject([
+    { conditions: ['name', 'username'], values: { username_eq: ['ann'] } },
+  ])
+})
+
 it('records one event an hour for each user, action and names of conditions', async () => {
   const { url, reads } = await start()
   for (const name of ['a', 'b', 'c']) await send(url, `${EVENTS}?filter[name_eq]=${name}`)

@@ -159,8 +159,8 @@ export async function openStoredLog(
   const { store, outages } = watchOutages(await openStore(target, { ...options, readOnly }))
   const audit = await openAudit(store, passive(options), signal)
   const { types, customTypes } = audit
-  const note = (action: string, query?: EventQuery): Promise<void> =>
-    recordRead(audit, { action, username, query: query ? queryText(query) : '' })
+  const note = (action: string, query: EventQuery): Promise<void> =>
+    recordRead(audit, { action, username, query: queryText(query) })
   return {
     kind: target.kind,
     async list(query, options) {
@@ -168,7 +168,7 @@ export async function openStoredLog(
       return audit.list(query, options)
     },
     async get(id, options) {
-      await note('read')
+      await recordRead(audit, { action: 'read', username, query: '', id })
       return audit.get(id, options)
     },
     async count(query, options) {

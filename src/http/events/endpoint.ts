@@ -163,7 +163,7 @@ export function eventsEndpoint<Context>(
       ...hostCalls(access, { request, username, right, logs: ONE, visible }),
     })
     if (audit.ownEvents.reads && isRead(right) && isAnswer(response))
-      await recordRead(audit, { action: right, username, query: request.query })
+      await recordRead(audit, { action: right, username, query: request.query, id: routes.id })
     return finalizeResponse(request, response)
   }
 

@@ -226,7 +226,7 @@ function toSeveralLogs<Context>({
     })
     if (logs.ownEvents.reads && isRead(right) && isAnswer(response))
       for (const key of keys)
-        await recordRead(logs.log(key), { action: right, username, query: rest })
+        await recordRead(logs.log(key), { action: right, username, query: rest, id: routes.id })
     return finalizeResponse(request, response)
   }
 }

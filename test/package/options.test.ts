@@ -92,6 +92,7 @@ const CORE: readonly Row[] = [
   ['AuditLogOptions', (given) => new AuditLog(given), 'cleanning', 'cleaning'],
   ['JsonLimits', (limits) => open({ limits }), 'maxDept', 'maxDepth'],
   ['RecorderOptions', (waiting) => open({ waiting }), 'deadlinMs', 'deadlineMs'],
+  ['OwnEventsOptions', (ownEvents) => open({ ownEvents }), 'read', 'reads'],
   ['FailurePolicies', (failurePolicy) => open({ failurePolicy }), 'type', 'types'],
   ['CustomTypeDefinition', (given) => open({ customTypes: { 'a:b': given } }), 'lable', 'label'],
   ['LinkDefinition', (row) => open({ links: [row] }), 'ranc', 'rank', LINK],

@@ -41,13 +41,18 @@ export type LogConfiguration = JsonObject & { readonly config_hash: string }
 
 type RecordRun = (type: string, data: JsonObject) => Promise<AuditEvent | undefined>
 
+/** The store, and the signal that ends waiting for it. */
+interface Waiting {
+  readonly store: EventStore
+  readonly signal: AbortSignal
+}
+
 /** Changes the state, and returns the state before. */
 async function changeState(
-  store: EventStore,
+  { store, signal }: Waiting,
   next: (state: State, now: string) => State,
-  ms = WAIT_MS,
 ): Promise<State> {
-  using wait = timeoutSignal(ms)
+  using wait = timeoutSignal(WAIT_MS, signal)
   let before: State = { runs: {} }
   const change = (value: JsonValue | undefined, now: number): JsonValue => {
     before = stateOf(value)
@@ -61,17 +66,17 @@ async function changeState(
  * Records the stop of a run whose process sends no heartbeat. A negative number of heartbeats, which no process sends, claims it first, so that
  * one process records it; if that process ends too, the others wait again.
  */
-async function takeOver(store: EventStore, record: RecordRun, id: string, last: Run) {
+async function takeOver(waiting: Waiting, record: RecordRun, id: string, last: Run) {
   const isIn = (state: State, heartbeats: number): boolean =>
     state.runs[id]?.heartbeats === heartbeats
   const claimed = { ...last, heartbeats: -Math.abs(last.heartbeats) - 1 }
-  const before = await changeState(store, (state) =>
+  const before = await changeState(waiting, (state) =>
     isIn(state, last.heartbeats) ? { ...state, runs: { ...state.runs, [id]: claimed } } : state,
   )
   if (!isIn(before, last.heartbeats)) return
   const { heartbeats: _, ...facts } = last
   await record(STOP, { run: id, ...facts, unclean: true })
-  await changeState(store, (state) =>
+  await changeState(waiting, (state) =>
     isIn(state, claimed.heartbeats) ? { ...state, runs: without(state.runs, id) } : state,
   )
 }
@@ -89,6 +94,8 @@ export function startRuns(
   const run = randomUUID()
   const { config_hash } = configuration
   const findAbandoned = createAbandonedCheck()
+  const closing = new AbortController()
+  const waiting = { store, signal: closing.signal }
   let heartbeats = 0
   let startedAt: string | undefined
   const starting = record(START, { run, ...configuration }).then(
@@ -98,7 +105,7 @@ export function startRuns(
   )
   const beat = async (): Promise<void> => {
     const isFirst = heartbeats === 0
-    const { config_hash: earlier } = await changeState(store, (state, now) => {
+    const { config_hash: earlier } = await changeState(waiting, (state, now) => {
       const times = { started_at: (startedAt ??= now), last_seen_at: now }
       const own = { heartbeats: heartbeats + 1, config_hash, ...times }
       const hash = isFirst ? config_hash : state.config_hash
@@ -109,10 +116,10 @@ export function startRuns(
     await record(CONFIG, { run, ...configuration, earlier_config_hash: earlier })
   }
   const watch = async (): Promise<void> => {
-    using wait = timeoutSignal(WAIT_MS)
+    using wait = timeoutSignal(WAIT_MS, closing.signal)
     const { runs } = stateOf(await readState<JsonObject>(store, KEY, { signal: wait.signal }))
     const others = Object.entries(without(runs, run)).map(([id, one]) => ({ id, ...one }))
-    for (const { id } of findAbandoned(others)) await takeOver(store, record, id, runs[id]!)
+    for (const { id } of findAbandoned(others)) await takeOver(waiting, record, id, runs[id]!)
   }
   const loop = createIntervalLoop(async () => {
     await starting
@@ -123,11 +130,17 @@ export function startRuns(
   loop.start()
   return {
     async close() {
+      const timer = setTimeout(() => closing.abort(), CLOSE_MS)
       await loop.stop()
+      clearTimeout(timer)
       const facts = startedAt === undefined ? {} : { started_at: startedAt }
       await record(STOP, { run, config_hash, ...facts })
       // If the process ends before this, its stop is reported once more.
-      await changeState(store, (state) => ({ ...state, runs: without(state.runs, run) }), CLOSE_MS)
+      using wait = timeoutSignal(CLOSE_MS)
+      await changeState({ store, signal: wait.signal }, (state) => ({
+        ...state,
+        runs: without(state.runs, run),
+      }))
     },
   }
 }

@@ -20,6 +20,7 @@ const EVENTS = '/api/events'
 async function start(options: Partial<AuditLogOptions<EventTypes>> = {}) {
   const store = faultyStore(memoryStore())
   const audit = new AuditLog<EventTypes>({ store, types, ownEvents: { reads: true }, ...options })
+  audit.on('rejected', () => {})
   const authenticate = basicAuth({ users: { ann: 'ann', bob: 'bob' } })
   const routes = auditRoutes(audit)
   const { url, close } = await listen((request, response) =>

@@ -1,5 +1,5 @@
 import { AuditLogError } from '../errors.js'
-import { checkParsed, type QueryInput, toQuery } from '../filter/query-input.js'
+import { checkVisible, type QueryInput, toQuery } from '../filter/query-input.js'
 import { checkOptions } from '../options.js'
 import {
   BUCKETS_OPTIONS,
@@ -75,10 +75,9 @@ function readFacets(facets: readonly string[]): string[] {
 export function countsQuery(query: QueryInput | undefined, options: CountOptions): CountsQuery {
   const { facets = [], top = DEFAULT_TOP, attributes = false } = options
   const { visible, within = DEFAULT_WITHIN_MS } = options
-  checkParsed(visible, 'visible')
   return {
     where: toQuery(query).where,
-    visible,
+    visible: checkVisible(visible),
     buckets: readBuckets(options.buckets),
     facets: readFacets(facets),
     top: readWhole('top', top, 1, MAX_TOP),

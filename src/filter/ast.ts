@@ -1,3 +1,4 @@
+import { ANY_TEXT, isOwnField } from '../event/own-fields.js'
 import type { PredicateName } from './predicates.js'
 
 export type Combinator = 'and' | 'or'
@@ -18,6 +19,8 @@ export interface Condition {
   readonly joinedName?: string
   readonly predicate: PredicateName
   readonly values: readonly string[]
+  /** True if a positive test has to pass on every value that a name reaches, and on at least one; otherwise one is enough. */
+  readonly everyValue?: true
 }
 
 /** Conditions and nested groupings, joined by one combinator. Never empty. */
@@ -60,6 +63,23 @@ export function bothOf(
   if (!left || !right) return left ?? right
   return { combinator: 'and', conditions: [], groupings: [left, right] }
 }
+
+/**
+ * The filter with `everyValue` in each condition that may reach several values. So an event that has another value beside
+ * the right one does not match.
+ */
+export function testingEveryValue({ conditions, groupings, ...where }: Grouping): Grouping {
+  return {
+    ...where,
+    conditions: conditions.map((one) =>
+      one.attributes.every(hasOneValue) ? one : { ...one, everyValue: true },
+    ),
+    groupings: groupings.map(testingEveryValue),
+  }
+}
+
+/** True for own fields, and for the search of all texts, which takes them as one value. */
+const hasOneValue = (name: string): boolean => isOwnField(name) || name === ANY_TEXT
 
 /** Restricts the filter to events before `created_at`. Replaces such a restriction of an earlier page. */
 export function olderThan(where: Grouping | undefined, created_at: string): Grouping {

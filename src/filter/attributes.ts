@@ -300,6 +300,14 @@ function hasKeys(value: JsonObject): boolean {
   return false
 }
 
+/** True for an object that is not empty, and for an array with such an object. */
+export function hasMembers(value: JsonValue): boolean {
+  if (value === null || typeof value !== 'object') return false
+  if (!Array.isArray(value)) return hasKeys(value)
+  spend(value.length)
+  return value.some(hasMembers)
+}
+
 /** True for a scalar, and for an object or array that is not empty. */
 export function isPresent(value: JsonValue): boolean {
   if (value === null) return false

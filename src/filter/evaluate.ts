@@ -7,6 +7,7 @@ import type { Combinator, Condition, Grouping } from './ast.js'
 import {
   type AttributeReader,
   eventAttributes,
+  hasMembers,
   isPresent,
   type Scalar,
   scalarsInSteps,
@@ -251,6 +252,54 @@ function quantify<Item>(
   return { matches, steps }
 }
 
+/** Passes a value that passes one of the tests, or all of them. */
+function joinTests(tests: readonly ScalarTest[], compound: 'any' | 'all'): ScalarTest {
+  const isAny = compound === 'any'
+  const passes: ScalarTest = (value) => {
+    for (const test of tests) if ((test(value) === true) === isAny) return isAny
+    return !isAny
+  }
+  return Object.assign(passes, {
+    *steps(value: Scalar): Steps<boolean> {
+      for (const test of tests) {
+        yield
+        const isPassed = (test.steps ? yield* test.steps(value) : test(value)) === true
+        if (isPassed === isAny) return isAny
+      }
+      return !isAny
+    },
+  })
+}
+
+/** There is a value, and every value passes the test. An object fails; null, and what is empty, is no value. */
+function quantifyEvery<Item>(
+  attributes: AttributeReader<Item>,
+  name: string,
+  test: ScalarTest,
+): Compiled<Item> {
+  let any = false
+  const fails = (scalar: Scalar): boolean => {
+    any = true
+    return test(scalar) !== true
+  }
+  const isRefuted = attributes.walk(name, (value) => someScalar(value, fails) || hasMembers(value))
+  const matches = (item: Item): boolean => {
+    any = false
+    return !isRefuted(item) && any
+  }
+  function* steps(item: Item): Steps<boolean> {
+    const values = yield* attributes.valuesInSteps(item, name)
+    if (values.some(hasMembers)) return false
+    const scalars = yield* scalarsInSteps(values)
+    for (const scalar of scalars) {
+      yield
+      if ((test.steps ? yield* test.steps(scalar) : test(scalar)) !== true) return false
+    }
+    return scalars.length > 0
+  }
+  return { matches, steps }
+}
+
 const some =
   <Item>(predicates: readonly ItemPredicate<Item>[]): ItemPredicate<Item> =>
   (item) => {
@@ -300,11 +349,15 @@ function printedTimes(values: readonly string[]): readonly string[] {
  */
 export const isWholeId = (text: string): boolean => isUuid(text.toLowerCase())
 
+/** A test that is applied to an attribute. */
+interface AttributeTest extends Pick<Condition, 'values' | 'everyValue'> {
+  readonly predicate: Predicate
+}
+
 function compileAttribute<Item>(
   attributes: AttributeReader<Item>,
   name: string,
-  predicate: Predicate,
-  texts: readonly string[],
+  { predicate, values: texts, everyValue }: AttributeTest,
 ): Compiled<Item> {
   const { test, negated, compound } = predicate
   if (test === 'null') {
@@ -326,6 +379,17 @@ function compileAttribute<Item>(
     if (!some.some(isWholeId)) return inTexts
     return join([inTexts, quantify(attributes, 'id', passes, negated)], negated ? 'and' : 'or')
   }
+  if (everyValue && !negated && name !== ANY_TEXT)
+    return quantifyEvery(
+      attributes,
+      name,
+      compound
+        ? joinTests(
+            values.map((value) => testOf(test, [value])),
+            compound,
+          )
+        : testOf(test, values),
+    )
   if (!compound) return compileTest(values)
   const tests = values.map((value) => compileTest([value]))
   return join(tests, compound === 'any' ? 'or' : 'and')
@@ -333,16 +397,16 @@ function compileAttribute<Item>(
 
 function compileCondition<Item>(
   attributes: AttributeReader<Item>,
-  { attributes: names, combinator, joinedName, values, ...condition }: Condition,
+  { attributes: names, combinator, joinedName, ...condition }: Condition,
 ): Compiled<Item> {
-  const predicate = predicateOf(condition.predicate)
+  const test = { ...condition, predicate: predicateOf(condition.predicate) }
   const apart = join(
-    names.map((name) => compileAttribute(attributes, name, predicate, values)),
+    names.map((name) => compileAttribute(attributes, name, test)),
     combinator,
   )
   if (joinedName === undefined) return apart
   const hasWhole = notNull(attributes, joinedName)
-  const whole = compileAttribute(attributes, joinedName, predicate, values)
+  const whole = compileAttribute(attributes, joinedName, test)
   return {
     matches: (item) => (hasWhole.matches(item) ? whole : apart).matches(item),
     *steps(item) {

@@ -1,4 +1,4 @@
-import type { EventQuery, Grouping } from './ast.js'
+import { type EventQuery, type Grouping, testingEveryValue } from './ast.js'
 import { AuditLogError } from '../errors.js'
 import { MAX_SORTS, parseQuery, type QueryObject, readLimit, tooManySorts } from './parse.js'
 import { checkOptions, type OptionNames } from '../options.js'
@@ -14,6 +14,12 @@ export function checkParsed(where: Grouping | undefined, name: string): void {
     'INVALID_OPTION',
     `${name} must be a parsed filter, such as parseQuery({ filter }).where`,
   )
+}
+
+/** The parsed filter of what a user may see, with the meaning that `parseVisible` gives it. */
+export function checkVisible(visible: Grouping | undefined): Grouping | undefined {
+  checkParsed(visible, 'visible')
+  return visible && testingEveryValue(visible)
 }
 
 export const PARSED_QUERY: OptionNames<EventQuery> = { where: true, sorts: true, limit: true }

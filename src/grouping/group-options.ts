@@ -6,7 +6,7 @@ import {
   readBuckets,
   readWhole,
 } from '../counting/count-options.js'
-import { checkParsed, type QueryInput, toQuery } from '../filter/query-input.js'
+import { checkVisible, type QueryInput, toQuery } from '../filter/query-input.js'
 import type { GroupOptions, GroupsQuery } from '../store/groups.js'
 
 export const DEFAULT_TOP = 20
@@ -38,10 +38,9 @@ function readBy(by: unknown): readonly string[] {
  */
 export function groupsQuery(query: QueryInput | undefined, options: GroupOptions): GroupsQuery {
   const { numbers = [], top = DEFAULT_TOP, within = DEFAULT_WITHIN_MS, visible } = options
-  checkParsed(visible, 'visible')
   return {
     where: toQuery(query).where,
-    visible,
+    visible: checkVisible(visible),
     by: readBy(options.by),
     numbers: readNames('numbers', numbers, MAX_NUMBERS),
     buckets: readBuckets(options.buckets),

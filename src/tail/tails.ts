@@ -12,7 +12,7 @@ import { startCursor } from './poll.js'
 import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { OptionNames } from '../options.js'
-import { checkParsed } from '../filter/query-input.js'
+import { checkVisible } from '../filter/query-input.js'
 
 export interface TailOptions extends ReadOptions {
   /**
@@ -111,7 +111,7 @@ const readChanges = (
       filter,
       start: cursor,
       known: open,
-      isVisible: compileFilterInSteps(visible),
+      isVisible: compileFilterInSteps(checkVisible(visible)),
     }),
     signal,
   })
@@ -122,7 +122,7 @@ export function createTails(shared: SharedTail): Tails {
     { after, ...options }: TailOptions,
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
-    checkParsed(options.visible, 'visible')
+    checkVisible(options.visible)
     throwIfAborted(options.signal)
     const reading = readOptions(options)
     if (after !== undefined) return { filter, cursor: readCursor(after) }

@@ -16,12 +16,16 @@ const withStores = openSealedStores('counts_')
 
 const FACETS = words('level type username system a a_b a_b_c t n a_or_t zz')
 
-const visible = fc.constantFrom(
+const NAMED = fc.constantFrom(
   undefined,
   undefined,
   ...['filter[username_not_null]=1', 'filter[a_null]=0', 'filter[type_start]=api:'].map(
     (text) => parseQuery(text).where,
   ),
+)
+const visible = fc.oneof(
+  { weight: 2, arbitrary: NAMED },
+  { weight: 1, arbitrary: filter.map((any) => parseQuery({ filter: any }).where) },
 )
 
 const options: fc.Arbitrary<CountOptions> = fc.record({

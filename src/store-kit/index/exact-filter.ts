@@ -1,5 +1,5 @@
 import { isStorableText } from '../../event/json-copy.js'
-import { ANY_TEXT, SOURCE } from '../../event/own-fields.js'
+import { ANY_TEXT, isOwnField, SOURCE } from '../../event/own-fields.js'
 import { type Combinator, type Condition, type Grouping, isAlternative } from '../../filter/ast.js'
 import { setsTimeBound } from '../../filter/bounds.js'
 import { isWholeId } from '../../filter/evaluate.js'
@@ -11,6 +11,8 @@ export type ExactFilter =
   | ExactTest
   /** Tests that some text contains the text. */
   | { readonly anyText: string; readonly negated: boolean }
+  /** Tests every value of the attribute. The index has the matches if each event that passes has one value. */
+  | { readonly oneValueOf: string; readonly passing: ExactFilter }
   /** Tests the joined name if an event has it. */
   | { readonly joinedName: string; readonly whole: ExactFilter; readonly apart: ExactFilter }
 
@@ -81,9 +83,13 @@ function exactTest(name: string, condition: Condition): ExactFilter | undefined 
   if (!isIndexedName(name) || !values.every(isStorableText)) return undefined
   const testOf = (some: readonly string[]): ExactFilter | undefined =>
     name === ANY_TEXT ? exactAnyText(some[0]!, predicate) : { name, predicate, values: some }
-  if (!predicate.compound) return testOf(values)
-  return combine(
-    values.map((value) => testOf([value])),
-    predicate.compound === 'any' ? 'or' : 'and',
-  )
+  const passing = predicate.compound
+    ? combine(
+        values.map((value) => testOf([value])),
+        predicate.compound === 'any' ? 'or' : 'and',
+      )
+    : testOf(values)
+  const isEvery = condition.everyValue && !predicate.negated && !isOwnField(name)
+  const isOfValues = predicate.test !== 'null' && predicate.test !== 'blank' && name !== ANY_TEXT
+  return isEvery && isOfValues && passing ? { oneValueOf: name, passing } : passing
 }

@@ -1,9 +1,23 @@
 import type { Scalar } from '../../filter/attributes.js'
 import { scalarTest, type ValueTestName } from '../../filter/evaluate.js'
 import { isTextTest } from '../../filter/predicates.js'
-import { type BitSet, addRange, emptySet, intersect, invert, subtract, unite } from './bit-set.js'
+import {
+  type BitSet,
+  addRange,
+  emptySet,
+  intersect,
+  invert,
+  sizeOfSet,
+  subtract,
+  unite,
+} from './bit-set.js'
 import type { ExactFilter, ExactTest } from './exact-filter.js'
-import { entriesInAnyOrder, entriesInRange, entriesStartingWith } from './find-postings.js'
+import {
+  allEntries,
+  entriesInAnyOrder,
+  entriesInRange,
+  entriesStartingWith,
+} from './find-postings.js'
 import {
   type AnyTextFilter,
   type Find,
@@ -12,7 +26,7 @@ import {
   searchTexts,
 } from './index-filter.js'
 import { type FetchedPart, Kind, mayBeCut, type ValueEntry } from './part.js'
-import { addToSet, type FetchedPostings } from './postings.js'
+import { addToSet, countInSet, type FetchedPostings } from './postings.js'
 import {
   readAll,
   readOne,
@@ -39,6 +53,7 @@ const LIST_UNITS = 4000
 export function* exactMatches(part: FetchedPart, filter: ExactFilter): Work<BitSet | undefined> {
   if ('name' in filter) return yield* matchesOf(part, filter)
   if ('anyText' in filter) return yield* matchesOfText(part, filter)
+  if ('oneValueOf' in filter) return yield* matchesWithOneValue(part, filter)
   if ('joinedName' in filter) return yield* joinedMatches(part, filter)
   const { combinator, parts } = filter
   let found: BitSet | undefined
@@ -78,6 +93,41 @@ function* joinedMatches(
   intersect(ofWhole, hasName)
   unite(found, ofWhole)
   return found
+}
+
+/** `undefined` if an event that passes has several values, or an object or array. */
+function* matchesWithOneValue(
+  part: FetchedPart,
+  { oneValueOf: name, passing }: Extract<ExactFilter, { oneValueOf: string }>,
+): Work<BitSet | undefined> {
+  const found = yield* exactMatches(part, passing)
+  if (!found) return undefined
+  const size = sizeOfSet(found)
+  if (size === 0) return found
+  const containers = yield* readOne(() => part.containers(name))
+  if ((yield* readOne(() => countInSet(containers, found))) > 0) return undefined
+  if (yield* haveOneValueEach(part, name)) return found
+  let values = 0
+  for (const entry of allEntries(part, name)) {
+    if (entry) {
+      const postings = entry.postings()
+      values += yield* readOne(() => countInSet(postings, found))
+    }
+    yield entry === WAIT ? WAIT : undefined
+  }
+  return values === size ? found : undefined
+}
+
+/** True if each event of the part has at most one value of the name. */
+function* haveOneValueEach(part: FetchedPart, name: string): Work<boolean> {
+  const valued = yield* readOne(() => part.valued(name))
+  let values = 0
+  for (const entry of allEntries(part, name)) {
+    if (entry) values += entry.size
+    if (values > valued.size) return false
+    yield entry === WAIT ? WAIT : undefined
+  }
+  return true
 }
 
 function* setOf(

@@ -3,7 +3,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { CountOptions, EventCounts, Facet } from '../../store/counts.js'
 import type { AuditEvent, JsonObject } from '../../event/event.js'
 import { parseQuery, type QueryObject } from '../../filter/parse.js'
-import { parseVisible } from '../../filter/visible-filter.js'
+import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import { type Case, cases } from './context.js'
 import { SECOND } from '../../event/timestamp.js'
 import { draft, imported, recordSome, rejectsWith, turns, range } from './helpers.js'
@@ -254,6 +254,34 @@ export const countCases: readonly Case[] = cases({
     for (const nothing of [{ id_null: true }, { id_in: [] }]) {
       const hidden = await count(audit, {}, { visible: parseVisible(nothing) })
       assert.equal(hidden.total, 0)
+    }
+  },
+
+  async 'count: `visible` holds for every value of an attribute'({ audit }) {
+    await importAttributes(audit, [
+      { tenant_id: 'acme' },
+      { tenant: { id: 'acme' } },
+      { tenant_id: 'umbrella', tenant: { id: 'acme' } },
+      { tenant_id: ['acme', 'umbrella'] },
+      { tenant_id: ['acme', 'initech'] },
+      { tenant_id: { name: 'umbrella' }, tenant: { id: 'acme' } },
+      { tenant_id: null, tenant: { id: 'acme' } },
+      {},
+    ])
+    const totals: readonly (readonly [Visible, total: number])[] = [
+      [{ tenant_id_eq: 'acme' }, 3],
+      [{ tenant_id_eq_any: ['acme', 'initech'] }, 4],
+      [{ tenant_id_in: ['acme', 'initech', 'umbrella'] }, 6],
+      [{ tenant_id_not_eq: 'acme' }, 0],
+      [{ tenant_id_present: '1' }, 7],
+    ]
+    for (const [filter, total] of totals) {
+      const visible = parseVisible(filter)
+      const facets = ['tenant_id']
+      assert.equal((await count(audit, {}, { visible, facets })).total, total)
+      const { events } = await audit.list({ where: visible, sorts: [], limit: 100 })
+      assert.equal(events.length, total)
+      assert.equal((await audit.groups({}, { by: facets, visible })).total, total)
     }
   },
 

@@ -10,7 +10,7 @@ import { logConfiguration } from './log-configuration.js'
 import { startRuns } from './recording/runs.js'
 import { reportClock, reportDamage } from './recording/reports.js'
 import type { WaitOptions } from './store/store.js'
-import { createSubscriptions } from './subscriptions/subscriptions.js'
+import { askRights, createSubscriptions } from './subscriptions/subscriptions.js'
 import { createUndelivered } from './subscriptions/undelivered.js'
 import { sharedTail } from './tail/shared-tail.js'
 
@@ -33,11 +33,11 @@ interface FeatureContext extends LogSettings {
 
 /** The features of a log by name, in the order in which they get events and end. */
 function createFeatures(log: FeatureContext) {
-  const { audit, store, types, calls, events } = log
+  const { audit, store, types, links, calls, events } = log
   const { record, recordOwn, suppressedDraft } = calls
   const ageClock = createAgeClock(store)
   const tail = sharedTail(store)
-  const undelivered = createUndelivered(store, log.subscriptions?.visible)
+  const undelivered = createUndelivered(store, askRights(log.subscriptions ?? {}, links))
   const cleaned = { store, ageClock, undelivered, suppressedDraft }
   return {
     damage: reportDamage(store, (damage) => events.damaged(damage), recordOwn),
@@ -46,7 +46,10 @@ function createFeatures(log: FeatureContext) {
     ageClock,
     runs: log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {},
     tail,
-    subscriptions: createSubscriptions({ audit, store, tail, types, record }, log.subscriptions),
+    subscriptions: createSubscriptions(
+      { audit, store, tail, types, links, record },
+      log.subscriptions,
+    ),
     live: createLiveEvents(store, log.limits, log.waiting),
     listeners: events,
   } satisfies Readonly<Record<string, Feature>>

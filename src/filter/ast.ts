@@ -21,6 +21,8 @@ export interface Condition {
   readonly values: readonly string[]
   /** True if a positive test has to pass on every value that a name reaches, and on at least one; otherwise one is enough. */
   readonly everyValue?: true
+  /** Names of attributes. The condition is tested on the event without them. */
+  readonly concealed?: readonly string[]
 }
 
 /** Conditions and nested groupings, joined by one combinator. Never empty. */

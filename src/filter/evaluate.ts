@@ -396,9 +396,10 @@ function compileAttribute<Item>(
 }
 
 function compileCondition<Item>(
-  attributes: AttributeReader<Item>,
-  { attributes: names, combinator, joinedName, ...condition }: Condition,
+  all: AttributeReader<Item>,
+  { attributes: names, combinator, joinedName, concealed, ...condition }: Condition,
 ): Compiled<Item> {
+  const attributes = concealed ? all.without!(concealed) : all
   const test = { ...condition, predicate: predicateOf(condition.predicate) }
   const apart = join(
     names.map((name) => compileAttribute(attributes, name, test)),

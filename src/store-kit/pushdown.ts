@@ -42,11 +42,18 @@ function pushDownAttribute<Test>(
   return combine(parts, predicate.compound === 'any' ? 'or' : 'and', join)
 }
 
+/** True if an event may match only because some of its attributes are concealed. */
+function mayMatchWithLess({ predicate }: Condition): boolean {
+  const { test, negated } = predicateOf(predicate)
+  return negated !== (test === 'null' || test === 'blank')
+}
+
 function pushDownCondition<Test>(
   condition: Condition,
   pushDown: PushDown<Test>,
   join: Join<Test>,
 ): Test | undefined {
+  if (condition.concealed && mayMatchWithLess(condition)) return undefined
   const one = (attribute: string): Test | undefined =>
     pushDownAttribute(attribute, condition, pushDown, join)
   const separate = combine(condition.attributes.map(one), condition.combinator, join)

@@ -8,7 +8,7 @@ import { createRunningLoops, type LoopContext } from './running-loops.js'
 import type { CursorState } from './states.js'
 
 export interface DelivererOptions extends LoopContext {
-  readonly visible: AskRights | undefined
+  readonly host: AskRights
   /** Called before anything is delivered, until it resolves. */
   readonly prepare: (signal: AbortSignal) => Promise<void>
   /** Disables a channel whose receiver answers that it is permanently gone. */
@@ -48,7 +48,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const loops = createRunningLoops({
     ...options,
     checkpoints,
-    rights: createRights(options.visible, () => later(reconcile)),
+    rights: createRights(options.host, () => later(reconcile)),
     ownership: () => ownership,
     // If disabling fails, the receiver will give the same answer to the next attempt.
     gone: (channel, reason) => void options.disable(channel, reason).catch(() => {}),

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../event/event.js'
+import type { Concealment } from '../filter/conceal.js'
 import type { Batch } from '../tail/ring.js'
 import type { KeyedFilter } from '../tail/selections.js'
 import type { SharedTail, View } from '../tail/shared-tail.js'
@@ -32,6 +33,8 @@ export interface FeedFilter extends KeyedFilter {
    * True for a matching event that this subscription does not get. Other subscriptions with the same key may get it.
    */
   readonly isLeftOut: (event: AuditEvent) => boolean
+  /** The view in which the events are delivered. */
+  readonly concealed?: Concealment | undefined
 }
 
 /** Makes pages also of events that do not match, so that a cursor can pass them. */
@@ -40,11 +43,11 @@ function viewOf(
   { selections }: SharedTail,
   isMeasured: boolean,
 ): View<FeedPage> {
-  const { where, matches, isLeftOut } = filter
-  const sized = (event: AuditEvent): SizedEvent => ({
-    event,
-    bytes: isMeasured ? Buffer.byteLength(JSON.stringify(event)) : 0,
-  })
+  const { where, matches, isLeftOut, concealed } = filter
+  const sized = (found: AuditEvent): SizedEvent => {
+    const event = concealed ? concealed.event(found) : found
+    return { event, bytes: isMeasured ? Buffer.byteLength(JSON.stringify(event)) : 0 }
+  }
   return {
     where,
     matches: (event) => !isLeftOut(event) && matches(event),

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
-import type { Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
 import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { changesBetween, type Management, openChannel, refresh } from './manage.js'
 import { readCodeChannels, unavailable } from './find-channels.js'
+import type { OwnerRights } from './rights.js'
 import { MANAGE_OPTIONS, type ManageOptions } from './notification-channel.js'
 import { discardParked, PARKED_OPTIONS, readParked, redriveParked } from './parked.js'
 import { knownSubscription, startCursor } from './registry.js'
@@ -184,13 +184,13 @@ async function skippedSince(
   })
 }
 
-/** Resolves to the filter of the events that the owner may see now. Throws `CHANNEL_UNAVAILABLE` if the rights cannot be read. */
+/** Resolves to what the owner may see now. Throws `CHANNEL_UNAVAILABLE` if the rights cannot be read. */
 async function visibleTo(
   { rights }: Management,
   { owner }: Subscription,
-): Promise<Grouping | undefined> {
+): Promise<Extract<OwnerRights, { where: unknown }>> {
   const owned = await rights.ask(owner)
-  if (!owned.error) return owned.where
+  if (!owned.error) return owned
   const message = `the rights of ${owner} cannot be read`
   throw new AuditLogError('CHANNEL_UNAVAILABLE', message, { cause: owned.error })
 }
@@ -213,14 +213,15 @@ export function createParked(
       if (!open.enabled)
         throw new AuditLogError('CHANNEL_UNAVAILABLE', `the channel ${open.name} is disabled`)
       await visibleTo(management, subscription)
-      const mayDeliver = async (event: AuditEvent): Promise<boolean> => {
+      const shownOf = async (event: AuditEvent): Promise<AuditEvent | undefined> => {
         if (management.channels.get(open.name) !== open)
           throw new AuditLogError('CHANNEL_UNAVAILABLE', `the channel ${open.name} has changed`)
-        const where = await visibleTo(management, subscription)
-        return compileFilter(where)(event)
+        const { where, concealed } = await visibleTo(management, subscription)
+        if (!compileFilter(where)(event)) return undefined
+        return concealed ? concealed.event(event) : event
       }
       const { channel, waitForRate } = open
-      const target = { subscription, channel, types, waitForRate, outcomes, mayDeliver }
+      const target = { subscription, channel, types, waitForRate, outcomes, shownOf }
       const data = { delivered: 0, failed: 0, missed: 0 }
       try {
         for await (const outcome of redriveParked(store, target, which, given)) data[outcome] += 1

@@ -139,10 +139,10 @@ export interface RedriveTarget extends DeliveryTarget {
   readonly waitForRate: WaitForRate
   readonly outcomes: Outcomes
   /**
-   * Called before each event, because a redrive may take long. Resolves to false for an event that the owner of the
-   * subscription may no longer see. Rejects if nothing more is to be delivered.
+   * Called before each event, because a redrive may take long. Resolves to the event as the owner of the subscription sees
+   * it, or to `undefined` if the owner may no longer see it. Rejects if nothing more is to be delivered.
    */
-  readonly mayDeliver: (event: AuditEvent) => Promise<boolean>
+  readonly shownOf: (event: AuditEvent) => Promise<AuditEvent | undefined>
 }
 
 /**
@@ -155,7 +155,7 @@ export async function* redriveParked(
   which: 'all' | readonly string[],
   { signal = new AbortController().signal }: WaitOptions = {},
 ): AsyncGenerator<keyof Redriven, void, void> {
-  const { subscription, waitForRate, outcomes, mayDeliver } = target
+  const { subscription, waitForRate, outcomes, shownOf } = target
   const { id } = subscription
   for (const one of await choose(store, id, which, { signal })) {
     const event = await store.get(one.event_id, { signal })
@@ -163,14 +163,15 @@ export async function* redriveParked(
     const key = parkedKey(id, one.created_at)
     // Another call has delivered or discarded it meanwhile.
     if (!(await readState(store, key, { signal }))) continue
-    if (!event || !(await mayDeliver(event))) {
+    const shown = event && (await shownOf(event))
+    if (!shown) {
       await unpark(store, id, one, { signal })
       yield 'missed'
       continue
     }
     const attempts = one.attempts + 1
-    const { error, reports } = await attemptDelivery(target, [event], attempts, signal)
-    outcomes.reported(subscription, [event], reports)
+    const { error, reports } = await attemptDelivery(target, [shown], attempts, signal)
+    outcomes.reported(subscription, [shown], reports)
     if (!error) {
       await unpark(store, id, one, {})
       yield 'delivered'

@@ -1,12 +1,21 @@
 import { pause } from '../async/pause.js'
 import { runOutside } from '../async/outside.js'
+import type { LinkTable } from '../event/links.js'
 import type { Grouping } from '../filter/ast.js'
+import { type Concealed, type Concealment, readConcealed } from '../filter/conceal.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { isError } from '../event/realm.js'
 
-/** Rights of an owner: the filter of the events that the owner may see, or the error of the function `visible`. */
+/**
+ * Rights of an owner: the filter of the events that the owner may see, and the view without some attributes; or the error of
+ * the function `visible` or `conceal`.
+ */
 export type OwnerRights =
-  | { readonly where: Grouping | undefined; readonly error?: undefined }
+  | {
+      readonly where: Grouping | undefined
+      readonly concealed?: Concealment | undefined
+      readonly error?: undefined
+    }
   | { readonly error: Error }
 
 /** Rights of the owners of subscriptions. */
@@ -17,7 +26,13 @@ export interface Rights {
   ask(owner: string | null): Promise<OwnerRights>
 }
 
-export type AskRights = (owner: string) => Visible | Promise<Visible>
+/** The functions of the host that say what the owner of a subscription sees. */
+export interface AskRights {
+  readonly visible?: ((owner: string) => Visible | Promise<Visible>) | undefined
+  readonly conceal?: ((owner: string) => Concealed | Promise<Concealed>) | undefined
+  /** The link attributes of the log. */
+  readonly links: LinkTable
+}
 
 const EVERYTHING: OwnerRights = { where: undefined }
 const RECHECK_MS = 60_000
@@ -28,20 +43,27 @@ interface Known {
   rights: OwnerRights | undefined
 }
 
-/** Repeats the calls of `visible` each minute for the owners in use. `answered` is called after each answer. */
-export function createRights(visible: AskRights | undefined, answered: () => void): Rights {
+/** Repeats the calls of the host each minute for the owners in use. `answered` is called after each answer. */
+export function createRights(host: AskRights, answered: () => void): Rights {
+  const { visible, conceal } = host
+  const seesAll = (owner: string | null): owner is null =>
+    owner === null || (visible === undefined && conceal === undefined)
   const known = new Map<string, Known>()
 
   const ask = async (owner: string | null): Promise<OwnerRights> => {
-    if (owner === null || !visible) return EVERYTHING
+    if (seesAll(owner)) return EVERYTHING
     const stop = new AbortController()
     try {
       const late = pause(TIMEOUT_MS, stop.signal).then(() => undefined)
-      const answer = runOutside(async () => visible(owner))
-      const given = await Promise.race([answer, late])
-      if (given === undefined)
-        throw new Error('visible returned nothing, or did not answer in time')
-      return { where: parseVisible(given) }
+      const answer = runOutside(async () => ({
+        given: visible ? await visible(owner) : 'all',
+        names: conceal ? await conceal(owner) : [],
+      }))
+      const found = await Promise.race([answer, late])
+      if (found === undefined) throw new Error('visible or conceal did not answer in time')
+      const { given, names } = found
+      if (given === undefined) throw new Error('visible returned nothing')
+      return { where: parseVisible(given), concealed: readConcealed(names, host.links) }
     } catch (thrown) {
       return { error: isError(thrown) ? thrown : new Error(String(thrown)) }
     } finally {
@@ -55,7 +77,7 @@ export function createRights(visible: AskRights | undefined, answered: () => voi
   return {
     ask,
     of(owner) {
-      if (owner === null || !visible) return EVERYTHING
+      if (seesAll(owner)) return EVERYTHING
       const now = performance.now()
       const entry = known.get(owner) ?? { askedAt: -Infinity, rights: undefined }
       // No delivery has used the rights for a while, so the kept answer is old.

@@ -63,13 +63,15 @@ interface Wanted {
 }
 
 const textOf = (rights: OwnerRights): string =>
-  rights.error ? 'error' : JSON.stringify(rights.where ?? null)
+  rights.error ? 'error' : JSON.stringify([rights.where, rights.concealed?.names])
 
 /** The matching events, without events about deliveries of the subscription itself. Throws if the filter cannot be read. */
 function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter {
   if (rights.error) throw rights.error
-  const where = bothOf(parseFilter(filter), rights.where)
-  return { ...keyedFilter(where), isLeftOut: (event) => isOwnOutcome(event, id) }
+  const { where: visible, concealed } = rights
+  const wanted = parseFilter(filter)
+  const where = bothOf(concealed ? concealed.where(wanted) : wanted, visible)
+  return { ...keyedFilter(where), concealed, isLeftOut: (event) => isOwnOutcome(event, id) }
 }
 
 /** True if the loop delivers the subscription as wanted. */

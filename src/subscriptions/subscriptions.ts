@@ -1,5 +1,7 @@
 import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventTypes } from '../event/event-types.js'
+import type { LinkTable } from '../event/links.js'
+import type { Concealed } from '../filter/conceal.js'
 import type { Visible } from '../filter/visible-filter.js'
 import type { EventStore } from '../store/store.js'
 import { newestCursor } from '../tail/poll.js'
@@ -22,7 +24,7 @@ import {
 } from './open-channels.js'
 import { createOutcomes, type Outcomes, type RecordOutcome } from './outcomes.js'
 import { createRegistry, type Registry, startCursor } from './registry.js'
-import { createRights } from './rights.js'
+import { type AskRights, createRights } from './rights.js'
 import { createSeals } from './seals.js'
 import type { ChannelState } from './states.js'
 import { readStatus, STATUS_OPTIONS } from './status.js'
@@ -55,6 +57,12 @@ export interface SubscriptionsOptions {
    * anything else, the subscription delivers nothing, and its state is `broken`. @default owners see everything
    */
   readonly visible?: ((owner: string) => Visible | Promise<Visible>) | undefined
+  /**
+   * Returns names of attributes that the owner of a subscription must not see, as `conceal` of `auditRoutes` does. Called with
+   * `visible`. Events are delivered as if they did not have them. A subscription whose filter names one of them delivers nothing, and
+   * its state is `broken`, as it is while `conceal` throws or returns anything but a list of names. @default nothing is concealed
+   */
+  readonly conceal?: ((owner: string) => Concealed | Promise<Concealed>) | undefined
   /** False for a process that only manages subscriptions. @default true */
   readonly deliver?: boolean | undefined
 }
@@ -65,8 +73,14 @@ const SUBSCRIPTIONS_OPTIONS: OptionNames<SubscriptionsOptions> = {
   kinds: true,
   secretsKey: true,
   visible: true,
+  conceal: true,
   deliver: true,
 }
+
+export const askRights = (
+  { visible, conceal }: Pick<SubscriptionsOptions, 'visible' | 'conceal'>,
+  links: LinkTable,
+): AskRights => ({ visible, conceal, links })
 
 /** The subscriptions in code. Throws `INVALID_OPTION` and `INVALID_SUBSCRIPTION`. */
 export function readSubscriptions(options: SubscriptionsOptions): readonly Subscription[] {
@@ -82,6 +96,7 @@ export interface SubscriptionsContext {
   readonly tail: SharedTail
   readonly record: RecordOutcome
   readonly types: EventTypes
+  readonly links: LinkTable
   readonly random?: (() => number) | undefined
 }
 
@@ -92,6 +107,7 @@ export function createSubscriptions(
   const inCode = readSubscriptions(options)
   const { store, record, types } = context
   const { channels = {}, kinds = {}, deliver = true } = options
+  const host = askRights(options, context.links)
   const seals = createSeals(options.secretsKey)
   const outcomes = createOutcomes(record)
   const change = createChangeDefinitions(store)
@@ -106,7 +122,7 @@ export function createSubscriptions(
   const deliverer: Deliverer | undefined =
     deliver && hasChannels
       ? startWith({ ...context, registry, channels: open, outcomes }, inCode, {
-          visible: options.visible,
+          host,
           disable: (channel, reason) => disableGone(management, channel, reason),
         })
       : undefined
@@ -119,7 +135,7 @@ export function createSubscriptions(
     channelRegistry: createChannelRegistry(change),
     channels: open,
     outcomes,
-    rights: createRights(options.visible, () => {}),
+    rights: createRights(host, () => {}),
     deliverer,
     check(given, names, method) {
       checkOptions(given, names, `subscriptions.${method}`)
@@ -169,7 +185,7 @@ type StartContext = SubscriptionsContext & {
 function startWith(
   { audit, store, tail, types, random = Math.random, ...context }: StartContext,
   inCode: readonly Subscription[],
-  options: Pick<DelivererOptions, 'visible' | 'disable'>,
+  options: Pick<DelivererOptions, 'host' | 'disable'>,
 ): Deliverer {
   const { registry, channels, outcomes } = context
   // The cursor is read at once, so that events recorded right after the log was opened are delivered.

@@ -38,8 +38,8 @@ async function readBehind(
 }
 
 /** The events that subscriptions still have to deliver, for cleaning. */
-export function createUndelivered(store: EventStore, visible?: AskRights): Undelivered {
-  const rights = createRights(visible, () => {})
+export function createUndelivered(store: EventStore, host: AskRights): Undelivered {
+  const rights = createRights(host, () => {})
   /** Returns the filter of the subscription without unreadable parts, so it may match more events. */
   const filterOf = async ({ filter, owner }: StoredSubscription): Promise<Grouping | undefined> => {
     const owned = await rights.ask(owner)

@@ -79,6 +79,8 @@ export interface ChangeTrackerOptions {
   /** Ids of events that the reader knows to be open. */
   readonly known: Iterable<string>
   readonly isVisible: Decide<AuditEvent>
+  /** Returns the event as the reader sees it. */
+  readonly view: (event: AuditEvent) => AuditEvent
 }
 
 interface Tracked {
@@ -97,6 +99,7 @@ export function createChangeTracker({
   start,
   known,
   isVisible,
+  view,
 }: ChangeTrackerOptions): ChangeTracker {
   const tracked = new Map<string, Tracked>()
   let hasBegun = false
@@ -115,9 +118,9 @@ export function createChangeTracker({
   }
 
   return {
-    track({ id, attributes }, revision) {
+    track(event, revision) {
       if (revision !== undefined)
-        tracked.set(id, { attributes: structuredClone(attributes), revision })
+        tracked.set(event.id, { attributes: structuredClone(view(event).attributes), revision })
     },
     changed(open) {
       if (!hasBegun) begin(open)
@@ -139,7 +142,7 @@ export function createChangeTracker({
         return undefined
       }
       // If the event was removed, the reader keeps its last attributes.
-      const attributes = event?.attributes ?? before.attributes!
+      const attributes = event ? view(event).attributes : before.attributes!
       const patch = isNew ? replaceAllPatch(attributes) : safePatch(before.attributes!, attributes)
       if (closed) tracked.delete(id)
       else tracked.set(id, { attributes, revision })

@@ -2,6 +2,7 @@ import { ASYNC_DISPOSE } from '../async/disposal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventQuery, Grouping } from '../filter/ast.js'
+import { type Concealed, readConcealed } from '../filter/conceal.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange } from './changes.js'
 import { followChanges } from './follow-changes.js'
@@ -38,6 +39,11 @@ export interface TailOptions extends ReadOptions {
    * @default everything
    */
   readonly visible?: Grouping | undefined
+  /**
+   * Names of attributes, as in filters, that the reader must not see. Events and changes are as if the events did not have them.
+   * The query may name them. @default none
+   */
+  readonly conceal?: Concealed | undefined
 }
 
 export const TAIL_OPTIONS: OptionNames<TailOptions> = {
@@ -46,6 +52,7 @@ export const TAIL_OPTIONS: OptionNames<TailOptions> = {
   changes: true,
   open: true,
   visible: true,
+  conceal: true,
 }
 
 /** Events as they become visible. Ends when the loop is left, by `return` or by `await using`. */
@@ -98,9 +105,20 @@ export const eventsView = (
   ofEvents: (events) => [events],
 })
 
+/** Returns the event as the reader sees it. */
+type ViewOf = (event: AuditEvent) => AuditEvent
+
+async function* seenBy<Item extends AuditEvent | EventChange>(
+  items: AsyncGenerator<Item, void, void>,
+  view: ViewOf,
+): AsyncGenerator<AuditEvent | EventChange, void, void> {
+  for await (const item of items) yield 'patch' in item ? item : view(item)
+}
+
 const readChanges = (
   { shared, filter, cursor, signal }: Reading,
   { open = [], visible }: TailOptions,
+  view: ViewOf,
 ): AsyncGenerator<AuditEvent | EventChange, void, void> =>
   followChanges(shared, {
     filter,
@@ -112,6 +130,7 @@ const readChanges = (
       start: cursor,
       known: open,
       isVisible: compileFilterInSteps(checkVisible(visible)),
+      view,
     }),
     signal,
   })
@@ -123,6 +142,7 @@ export function createTails(shared: SharedTail): Tails {
   ): Promise<Opened> => {
     const filter = readFilter(readQuery())
     checkVisible(options.visible)
+    readConcealed(options.conceal ?? [], [])
     throwIfAborted(options.signal)
     const reading = readOptions(options)
     if (after !== undefined) return { filter, cursor: readCursor(after) }
@@ -135,7 +155,10 @@ export function createTails(shared: SharedTail): Tails {
         open: () => open(readQuery, options),
         read(opened, signal) {
           const reading = { ...opened, shared, signal }
-          return options.changes ? readChanges(reading, options) : readEvents(reading)
+          const concealed = readConcealed(options.conceal ?? [], [])
+          const view: ViewOf = (event) => (concealed ? concealed.event(event) : event)
+          const items = options.changes ? readChanges(reading, options, view) : readEvents(reading)
+          return concealed ? seenBy(items, view) : items
         },
       }),
   }

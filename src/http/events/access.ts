@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../event/event.js'
+import type { Concealed } from '../../filter/conceal.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import type { EventsAction } from './routes.js'
 import type { OptionNames } from '../../options.js'
@@ -39,8 +40,17 @@ export interface EventsAccess<Context> {
    */
   visible?(context: Context): Visible | Promise<Visible>
   /**
-   * How often a stream calls `authorize` and `visible` again, in milliseconds. It ends when `authorize` does
-   * not return `true`, when `visible` returns another filter, when one of them throws, and when they have
+   * Names of attributes that the user must not see, as in filters: `tenant_id` also means `{ tenant: { id } }`. Everything that
+   * the user reads is as if the events did not have them: lists, single events, free text, counts, groups, histories, exports,
+   * reports and streams. A filter, sort, facet or group by one of them is 400 `UNKNOWN_ATTRIBUTE`. An attribute that gives the
+   * source of events conceals the source too. Own fields cannot be concealed. It is called once per request; a
+   * stream asks again every `recheckMs`. Anything but a list of names is an error that goes to the host's error handling.
+   * @default nothing is concealed
+   */
+  conceal?(context: Context): Concealed | Promise<Concealed>
+  /**
+   * How often a stream calls `authorize`, `visible` and `conceal` again, in milliseconds. It ends when `authorize` does
+   * not return `true`, when `visible` or `conceal` returns something else, when one of them throws, and when they have
    * not answered before they are due again.
    * @default 60 000
    */
@@ -57,6 +67,7 @@ export interface EventsAccess<Context> {
 export const EVENTS_ACCESS: OptionNames<EventsAccess<unknown>> = {
   authorize: true,
   visible: true,
+  conceal: true,
   recheckMs: true,
   onRead: true,
 }

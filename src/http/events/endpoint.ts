@@ -105,7 +105,7 @@ export const readHandlers = ({
 /** The log of these endpoints. */
 const ONE = [undefined]
 
-const ALL: VisiblePart = { given: 'all', where: undefined }
+const ALL: VisiblePart = { given: 'all', where: undefined, concealed: undefined }
 
 /** Options of endpoints of one log, whose rules may be those of the host for several. */
 type OneLogOptions<Context> = Omit<EventsEndpointOptions<Context>, keyof HostRules<Context>> &
@@ -122,7 +122,7 @@ export function eventsEndpoint<Context>(
 ): EventsEndpoint<Context> {
   checkOptions(options, ROUTES_OPTIONS, 'auditRoutes')
   const { path = DEFAULT_PATH } = options
-  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
+  checkHostFunctions(options, 'authorize', 'visible', 'conceal', 'onRead')
   const recheckMs = readRecheckMs(options.recheckMs)
   const shared = { audit, path }
   const handlers: Readonly<Record<EventsRoute['action'], EventsHandler>> = {
@@ -144,22 +144,27 @@ export function eventsEndpoint<Context>(
     const username = requireUser(await callHost(() => received.username), unauthenticated)
     const route = routeOf(received, routes)
     const right = rightOf(route)
-    const access = hostAccess(options, { context, callHost, key })
+    const access = hostAccess(options, { context, callHost, key, links: audit.links })
     // Without these functions there is nothing to wait for; each wait takes about a microsecond.
     if (right && options.authorize && !(await access.may(right)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
     const request =
       isRead(right) && route.method === 'POST' ? await withBodyQuery(received, username) : received
-    const visible = isRead(right) ? [options.visible ? await access.visible() : ALL] : undefined
-    const where = visible?.[0]?.where
+    const isPart = options.visible !== undefined || options.conceal !== undefined
+    const visible = isRead(right) ? [isPart ? await access.visible() : ALL] : undefined
+    const part = visible?.[0] ?? ALL
+    const { where, concealed } = part
     const sentToken = request.header(CONSISTENCY_TOKEN)
     const consistencyToken = readConsistencyToken(sentToken, where !== undefined)
     const response = await handlers[route.action]({
       request,
       username,
       id: routes.id,
-      identity: where || consistencyToken ? JSON.stringify([where, consistencyToken]) : '',
-      source: (signal = request.signal) => sourceOf(where, { signal, consistencyToken }),
+      identity:
+        where || concealed || consistencyToken
+          ? JSON.stringify([where, concealed?.names, consistencyToken])
+          : '',
+      source: (signal = request.signal) => sourceOf(part, { signal, consistencyToken }),
       ...hostCalls(access, { request, username, right, logs: ONE, visible }),
     })
     if (audit.ownEvents.reads && isRead(right) && isAnswer(response))

@@ -1,5 +1,6 @@
 import { AuditLogError } from '../../errors.js'
 import type { AuditEvent } from '../../event/event.js'
+import { SOURCE } from '../../event/own-fields.js'
 import type { Operation } from '../../event/json-patch.js'
 import { createTimeSlices } from '../../filter/time-slices.js'
 import { linkRules } from '../../event/links.js'
@@ -56,6 +57,8 @@ export const historyHandler: SourceHandler = async ({ request, source, reportRea
   const { query } = request
   const found = source()
   const { resource, asOf, limit } = readHistoryRequest(query)
+  const isSource = typeof resource === 'string'
+  found.checkNames(isSource ? [SOURCE] : Object.keys(resource), isSource ? 'source' : 'resource')
   const filters = readResource(resource, linkRules(found.described.links))
   const pages = found.pages(historyQuery(filters, { asOf }))
   const { entries, total } = await newestOf(historyOf(pages, filters), limit)

@@ -1,6 +1,8 @@
 import { plainEvent } from '../../event/lazy-event.js'
 import { byLog } from '../../event/event-of-log.js'
+import type { LinkTable } from '../../event/links.js'
 import type { Grouping } from '../../filter/ast.js'
+import { type Concealed, type Concealment, readConcealed } from '../../filter/conceal.js'
 import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import type { CallHost } from '../host-calls.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
@@ -15,20 +17,27 @@ type Key = string | undefined
 export interface HostRules<Context> {
   authorize?(context: Context, action: EventsAction, log?: string): boolean | Promise<boolean>
   visible?(context: Context, log?: string): Visible | Promise<Visible>
+  conceal?(context: Context, log?: string): Concealed | Promise<Concealed>
   onRead?(context: Context, read: EventsRead, log?: string): void | Promise<void>
 }
 
+/** The part of a log that a user sees. */
+export interface ShownPart {
+  /** The filter of the events; `undefined` if all are visible. */
+  readonly where: Grouping | undefined
+  /** The view without some attributes; `undefined` if none is concealed. */
+  readonly concealed: Concealment | undefined
+}
+
 /** The events of a log that the user may see. */
-export interface VisiblePart {
+export interface VisiblePart extends ShownPart {
   /** The filter as the host has returned it. */
   readonly given: Visible
-  /** The filter; `undefined` if all are visible. */
-  readonly where: Grouping | undefined
 }
 
 /** The host's answers about one request. */
 export interface HostAccess {
-  /** True if the host has `authorize` or `visible`. */
+  /** True if the host has `authorize`, `visible` or `conceal`. */
   readonly isRuled: boolean
   readonly may: (action: EventsAction, log?: Key) => Promise<boolean>
   readonly visible: (log?: Key) => Promise<VisiblePart>
@@ -43,14 +52,15 @@ interface Asking<Context> {
   readonly callHost: CallHost
   /** The key of the log of endpoints of one log, if it has one. */
   readonly key?: string | undefined
+  readonly links: LinkTable
 }
 
 /** Only an absent option allows everything; of the answers of `authorize`, only `true`. */
 export const hostAccess = <Context>(
   rules: HostRules<Context>,
-  { context, callHost, key }: Asking<Context>,
+  { context, callHost, key, links }: Asking<Context>,
 ): HostAccess => ({
-  isRuled: rules.authorize !== undefined || rules.visible !== undefined,
+  isRuled: [rules.authorize, rules.visible, rules.conceal].some((rule) => rule !== undefined),
   async may(action, log = key) {
     if (!rules.authorize) return true
     const answer: unknown = await callHost(() => rules.authorize!(context, action, ...named(log)))
@@ -59,8 +69,9 @@ export const hostAccess = <Context>(
   visible: (log = key) =>
     callHost(async () => {
       const given = rules.visible ? await rules.visible(context, ...named(log)) : 'all'
-      // An invalid filter is an error of the host, not of the client.
-      return { given, where: parseVisible(given) }
+      const names = rules.conceal ? await rules.conceal(context, ...named(log)) : []
+      // What is invalid is an error of the host, not of the client.
+      return { given, where: parseVisible(given), concealed: readConcealed(names, links) }
     }),
   report:
     rules.onRead &&
@@ -103,6 +114,10 @@ async function mayInEach(
   return true
 }
 
+/** True if the user sees only a part of the log. */
+export const isRestricted = ({ where, concealed }: ShownPart): boolean =>
+  where !== undefined || concealed !== undefined
+
 /** The rights that a user has in all of the logs at once. Events are created in one log only. */
 async function rightsOf(
   access: HostAccess,
@@ -119,7 +134,7 @@ async function rightsOf(
     may: Object.fromEntries(
       EVENTS_ACTIONS.map((action) => [action, allowed.has(action)]),
     ) as UserRights['may'],
-    restricted: parts.some(({ where }) => where !== undefined),
+    restricted: parts.some(isRestricted),
   }
 }
 
@@ -135,7 +150,7 @@ export interface Allowed {
 }
 
 const stateOf = (parts: readonly VisiblePart[]): string =>
-  JSON.stringify(parts.map(({ where }) => where))
+  JSON.stringify(parts.map(({ where, concealed }) => [where, concealed?.names]))
 
 /** Calls of the host that answering the request may need. */
 export function hostCalls(

@@ -11,7 +11,9 @@ import { sharedTail } from '../../tail/shared-tail.js'
 import { extractParameters, joinQueries } from '../parameters.js'
 import { createBroadcast } from '../stream/broadcast.js'
 import { FIELDS, type Fieldset, formatFieldset } from './fieldset.js'
+import { concealedSource } from './concealed-source.js'
 import type { EndpointAudit, EventsReadOptions, HandlerOptions } from './handler.js'
+import type { ShownPart } from './host-access.js'
 import { createLogStreams } from './log-stream.js'
 import { longPoll } from './long-poll.js'
 import { createOpenEventFinder } from './open-events.js'
@@ -68,7 +70,7 @@ export const all = (where: Grouping | undefined): EventQuery => ({
 })
 
 /** Returns the events of one log that a user may see. */
-export type LogSources = (visible: Grouping | undefined, reading: EventsReadOptions) => EventsSource
+export type LogSources = (part: ShownPart, reading: EventsReadOptions) => EventsSource
 
 export function createLogSources({ audit, path }: HandlerOptions): LogSources {
   const findOpen = createOpenEventFinder(audit)
@@ -76,7 +78,7 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
   const streamOf = createLogStreams({ audit, path, broadcast })
   const pathOf = (): string => path
 
-  return (visible, reading) => {
+  return ({ where: visible, concealed }, reading) => {
     const { signal, consistencyToken } = reading
     const restricted = (query: EventQuery): EventQuery => ({
       ...query,
@@ -86,7 +88,7 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
       audit.list(restricted(query), { ...reading, lazy: true, durable })
     const pages = (query: EventQuery): AsyncIterable<readonly EventOfLog[]> =>
       pagesOfOneLog(audit.pages(query, { ...reading, lazy: true }))
-    return {
+    const source: EventsSource = {
       described: audit,
       isRestricted: visible !== undefined,
       hasLogs: false,
@@ -99,6 +101,7 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
         const { rest } = extractParameters(query, (name) => name === 'as_of')
         return `${rest}&as_of=${formatTimestamp(parseTimestamp(event.created_at)! - 1)}`
       },
+      checkNames() {},
       async read(id) {
         const event = await visibleEvent(audit, id, visible, reading)
         return event && { event }
@@ -129,7 +132,8 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
       },
       open: (items) => findOpen(eventsOf(items), reading),
       stream: (request, reportRead) =>
-        streamOf({ request, visible, consistencyToken, reportRead }, KNOWN.stream),
+        streamOf({ request, visible, concealed, consistencyToken, reportRead }, KNOWN.stream),
     }
+    return concealed ? concealedSource(source, concealed) : source
   }
 }

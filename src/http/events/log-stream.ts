@@ -5,6 +5,7 @@ import { newestCursor, startCursor } from '../../tail/poll.js'
 import type { HttpRequest } from '../exchange.js'
 import type { Broadcast } from '../stream/broadcast.js'
 import type { Chunk } from '../stream/chunks.js'
+import type { Concealment } from '../../filter/conceal.js'
 import { type HandlerOptions, reportNothing } from './handler.js'
 import { createKeepAliveTimer, KeptAlive, type Rendering } from './keep-alive.js'
 import { changeFrame, eventFrame, RETRY } from './server-sent.js'
@@ -29,6 +30,7 @@ export interface LogStreamsOptions extends HandlerOptions {
 interface StreamCall {
   readonly request: HttpRequest
   readonly visible: Grouping | undefined
+  readonly concealed: Concealment | undefined
   readonly consistencyToken: string | undefined
   readonly reportRead: ReportRead
 }
@@ -40,14 +42,15 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes', 'limit'
 async function* changeFrames(
   { audit, path }: HandlerOptions,
   { where, fields }: StreamRequest,
-  { visible, reportRead }: StreamCall,
+  { visible, concealed, reportRead }: StreamCall,
   { start, open, signal }: Started,
 ): AsyncGenerator<Frame, void, void> {
   yield RETRY
   /** Ids of events before the start that were reported as read, because their changes were sent. */
   const reported = new Set<string>()
   const query = { where, sorts: [], limit: MAX_LIMIT }
-  const items = audit.tail(query, { after: start, changes: true, open, visible, signal })
+  const conceal = concealed?.names
+  const items = audit.tail(query, { after: start, changes: true, open, visible, conceal, signal })
   for await (const item of untilLogFails(items)) {
     if (!('patch' in item)) {
       await reportRead(ofOneLog([item]))
@@ -105,7 +108,7 @@ export function createLogStreams({
       const started = { start: start!, open: known.map(({ id }) => id), signal }
       return new KeptAlive(changeFrames({ audit, path }, wanted, call, started), ofFrames)
     }
-    const view = createStreamView(where, path, fields)
+    const view = createStreamView(where, path, { fields, concealed: call.concealed })
     const chunks = await broadcast.read(view, { after: start, signal })
     return new KeptAlive(chunks, reportRead === reportNothing ? unreported : reported(reportRead))
   }
@@ -115,7 +118,8 @@ export function createLogStreams({
     const { query } = request
     const lastEventId = request.header(LAST_EVENT_ID)
     const requested = readStreamRequest({ query, lastEventId, own: OWN_PARAMETERS, known })
-    const wanted = { ...requested, where: bothOf(call.visible, requested.where) }
+    const shown = call.concealed ? call.concealed.where(requested.where) : requested.where
+    const wanted = { ...requested, where: bothOf(call.visible, shown) }
     return (signal) => open(wanted, call, signal)
   }
 }

@@ -65,6 +65,8 @@ export interface EventsSource {
   link(endpoint: string, query: string): string
   /** The query string of a history of the changes before this event. */
   queryBefore(query: string, item: EventOfLog): string
+  /** Throws `UNKNOWN_ATTRIBUTE` if one of the attributes is concealed. */
+  checkNames(names: Iterable<string>, parameter: string): void
   read(id: string): Promise<EventOfLog | undefined>
   page(request: PageRequest): Promise<SourcePage>
   /** The matching events of a list, without their logs. */

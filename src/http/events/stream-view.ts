@@ -1,5 +1,6 @@
 import type { Grouping } from '../../filter/ast.js'
 import { compileFilterInSteps } from '../../filter/evaluate.js'
+import type { Concealment } from '../../filter/conceal.js'
 import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
@@ -7,17 +8,25 @@ import { eventFrame } from './server-sent.js'
 /** The view of all events. One for all streams, because a process may have thousands. */
 const ALL: StreamView = { key: '', where: undefined, matches: () => true }
 
+interface ShownFields {
+  readonly fields?: Fieldset
+  readonly concealed?: Concealment | undefined
+}
+
 /** The view of matching events as server-sent events. */
 export function createStreamView(
   where: Grouping | undefined,
   path: string,
-  fields?: Fieldset,
+  { fields, concealed }: ShownFields = {},
 ): StreamView {
-  if (!where && !fields) return ALL
+  if (!where && !fields && !concealed) return ALL
+  const isOwn = fields !== undefined || concealed !== undefined
   return {
-    key: JSON.stringify([where, fields && [...fields]]),
+    key: JSON.stringify([where, fields && [...fields], concealed?.names]),
     where,
     matches: compileFilterInSteps(where),
-    render: fields && ((event) => eventFrame(event, path, fields)),
+    render: isOwn
+      ? (event) => eventFrame(concealed ? concealed.event(event) : event, path, fields)
+      : undefined,
   }
 }

@@ -1,3 +1,4 @@
+import type { Concealed } from '../../filter/conceal.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import type { EventsRead } from '../events/access.js'
 import type { EventsAction } from '../events/routes.js'
@@ -12,7 +13,12 @@ export interface LogsAccess<Context> {
   authorize?(context: Context, action: EventsAction, log: string): boolean | Promise<boolean>
   /** As in the options of `auditRoutes`, for the log. @default everything is visible */
   visible?(context: Context, log: string): Visible | Promise<Visible>
-  /** How often a stream calls `authorize` and `visible` again, in milliseconds. @default 60 000 */
+  /**
+   * As in the options of `auditRoutes`, for the log. What is concealed in one of several logs is concealed in a request for all
+   * of them. @default nothing is concealed
+   */
+  conceal?(context: Context, log: string): Concealed | Promise<Concealed>
+  /** How often a stream calls `authorize`, `visible` and `conceal` again, in milliseconds. @default 60 000 */
   readonly recheckMs?: number
   /**
    * As in the options of `auditRoutes`. It is called for each log whose events a response contains; for each of the logs if it

@@ -136,7 +136,7 @@ function toOneLog<Context>({
       eventsEndpoint(logs.log(key), { ...options, path: pathOfLog(path, key) }, key),
   })
   return (key) => async (request, callHost) => {
-    const access = hostAccess(options, { context: request.context, callHost })
+    const access = hostAccess(options, { context: request.context, callHost, links: logs.links })
     const isAllowed = isKey(key) && (await mayAnything(access, key))
     if (!isAllowed || !(await logs.find(key))) throw unknownLog(key)
     // The client may have written the key in another way.
@@ -206,7 +206,11 @@ function toSeveralLogs<Context>({
   return async (received, callHost, username) => {
     const routes = match(received.path.slice(path.length))
     const { action, right, method, parameters: taken, form = [] } = routeOf(received, routes)
-    const access = hostAccess(options, { context: received.context, callHost })
+    const access = hostAccess(options, {
+      context: received.context,
+      callHost,
+      links: logs.links,
+    })
     if (action === 'logs' || action === 'types' || action === 'describe') {
       const call = { request: received, mayAnything: (key: string) => mayAnything(access, key) }
       return finalizeResponse(received, await handlers[action](call))
@@ -241,7 +245,7 @@ export function logsEndpoint<Context>(
 ): EventsEndpoint<Context> {
   checkOptions(options, ROUTES_OPTIONS, 'logRoutes')
   const { path = DEFAULT_LOGS_PATH } = options
-  checkHostFunctions(options, 'authorize', 'visible', 'onRead')
+  checkHostFunctions(options, 'authorize', 'visible', 'conceal', 'onRead')
   const served = { logs, path, recheckMs: readRecheckMs(options.recheckMs), options }
   const ofOne = toOneLog(served)
   const ofSeveral = toSeveralLogs(served)

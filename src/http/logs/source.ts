@@ -2,10 +2,12 @@ import type { AuditLogs } from '../../audit-logs.js'
 import { byLog, type EventOfLog, eventsOf } from '../../event/event-of-log.js'
 import { oldestFirst, upTo } from '../../exporting/existing-events.js'
 import type { EventQuery } from '../../filter/ast.js'
+import { unionOf } from '../../filter/conceal.js'
 import type { Visible } from '../../filter/visible-filter.js'
 import { formatPlacesBefore } from '../../logs/cursor.js'
 import { FIELDS } from '../events/fieldset.js'
-import type { VisiblePart } from '../events/host-access.js'
+import { concealedSource } from '../events/concealed-source.js'
+import { isRestricted, type VisiblePart } from '../events/host-access.js'
 import { all, filterQuery, visibleEvent, withQuery } from '../events/log-source.js'
 import { waitForPage } from '../events/long-poll.js'
 import { createOpenEventFinder } from '../events/open-events.js'
@@ -61,9 +63,10 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
       return { ...found, meta: { cursor: current }, other }
     }
 
-    return {
+    const concealed = unionOf(visible.map((part) => part.concealed))
+    const source: EventsSource = {
       described: logs,
-      isRestricted: visible.some(({ where }) => where !== undefined),
+      isRestricted: visible.some(isRestricted),
       hasLogs: true,
       base,
       known: KNOWN,
@@ -72,6 +75,7 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
         withQuery(base + endpoint, query === rest ? sent : joinQueries(logsQuery(keys), query)),
       queryBefore: (query, { log, event: { created_at } }) =>
         `${query}&until=${formatPlacesBefore(keys, { log: log!, created_at })}`,
+      checkNames() {},
       async read(id) {
         for (const [log, { where }] of parts) {
           const event = await visibleEvent(logs.log(log), id, where, { signal })
@@ -108,7 +112,8 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
       },
       open: (items) => openAmong(logs, items, signal),
       stream: (request, reportRead) =>
-        streamOf({ request, named, cursor, reportRead }, KNOWN.stream),
+        streamOf({ request, named, concealed, cursor, reportRead }, KNOWN.stream),
     }
+    return concealed ? concealedSource(source, concealed) : source
   }
 }

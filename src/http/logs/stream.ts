@@ -1,6 +1,7 @@
 import type { AuditLogs } from '../../audit-logs.js'
 import { AuditLogError } from '../../errors.js'
 import type { EventOfLog } from '../../event/event-of-log.js'
+import type { Concealment } from '../../filter/conceal.js'
 import { MAX_LIMIT } from '../../filter/ast.js'
 import type { LogsOptions } from '../../logs/named-logs.js'
 import type { OpenLogsTail } from '../../logs/tail-across.js'
@@ -17,6 +18,7 @@ import { pathOfLog } from './requests.js'
 interface StreamCall {
   readonly request: HttpRequest
   readonly named: LogsOptions
+  readonly concealed: Concealment | undefined
   readonly cursor: string | undefined
   readonly reportRead: ReportRead
 }
@@ -58,10 +60,11 @@ export function createLogsStreams(
   path: string,
 ): (call: StreamCall, known: string) => OpenStream {
   const rendering = renderingOfFrames(createKeepAliveTimer())
-  return ({ request, named, cursor, reportRead }, known) => {
+  return ({ request, named, concealed, cursor, reportRead }, known) => {
     const sent = { query: request.query, lastEventId: '', own: OWN_PARAMETERS, known }
     const { where, fields, after } = readStreamRequest(sent)
-    const query = { where, sorts: [], limit: MAX_LIMIT }
+    const shown = concealed ? concealed.where(where) : where
+    const query = { where: shown, sorts: [], limit: MAX_LIMIT }
     const lastEventId = request.header(LAST_EVENT_ID)
     return async (signal) => {
       const tail = await logs
@@ -69,8 +72,10 @@ export function createLogsStreams(
         .catch((error: unknown) => {
           throw lastEventId === '' ? error : invalidId(error)
         })
-      const render = (item: EventOfLog): string =>
-        eventResource(item, pathOfLog(path, item.log!), { fields })
+      const render = ({ event, log }: EventOfLog): string => {
+        const item = { log, event: concealed ? concealed.event(event) : event }
+        return eventResource(item, pathOfLog(path, log!), { fields })
+      }
       return new KeptAlive(framesOf({ tail, render, reportRead }), rendering)
     }
   }

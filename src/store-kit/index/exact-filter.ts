@@ -63,7 +63,9 @@ function combine(
 }
 
 function exactCondition(condition: Condition): ExactFilter | undefined {
-  const { attributes, combinator, joinedName } = condition
+  const { attributes, combinator, joinedName, concealed } = condition
+  // The index has all attributes.
+  if (concealed) return undefined
   const apart = combine(
     attributes.map((name) => exactTest(name, condition)),
     combinator,

@@ -29,7 +29,7 @@ export function openWorld(
   const cleaning = createCleaning(
     {
       store,
-      undelivered: createUndelivered(store),
+      undelivered: createUndelivered(store, { links: [] }),
       described: audit,
       record: (type, data) => audit.recordSystem(type, data),
       suppressedDraft(counts) {

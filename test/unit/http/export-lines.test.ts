@@ -12,6 +12,7 @@ const COLUMNS = 10
 
 /** Finding a few of the names takes more than the budget of work at once. */
 const wide = Array.from({ length: MANY }, (_, i) => (i < 2 ? { a0: i } : { a1: null }))
+const ALL = { where: undefined, concealed: undefined }
 const NAMES = Array.from({ length: COLUMNS }, (_, i) => `wide_a${i}`)
 
 const event = plainEvent({ username: 'ann', attributes: { wide, text: 'a,b' } })
@@ -61,7 +62,7 @@ it('the event loop runs while an export writes such a row', async () => {
       body: async () => new Uint8Array(),
     },
     username: 'ann',
-    source: () => createLogSources({ audit, path: '/events' })(undefined, { signal }),
+    source: () => createLogSources({ audit, path: '/events' })(ALL, { signal }),
     reportRead: async () => {},
   })
   const turns = await turnsDuring(async () => {

@@ -135,7 +135,12 @@ it('the owner of a subscription gets what the owner sees, also from parked event
   })
   onTestFinished(() => audit.close())
   const { subscriptions } = audit
-  const { id } = await subscriptions.create({ name: 'one', channel: 'out', owner: 'ann' })
+  const { id } = await subscriptions.create({
+    name: 'one',
+    channel: 'out',
+    owner: 'ann',
+    filter: { filter: { type_eq: 'note' } },
+  })
   await subscriptions.create({
     name: 'two',
     channel: 'out',

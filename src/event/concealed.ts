@@ -8,7 +8,7 @@ interface Rest {
   readonly at: number
 }
 
-/** What is left of names after a key; `gone` if one of them leads to the value of the key. */
+/** The rest of names after a key; `gone` if one of them leads to the value of the key. */
 function after(rests: readonly Rest[], key: string): readonly Rest[] | 'gone' {
   const left: Rest[] = []
   for (const { name, at } of rests) {
@@ -44,7 +44,7 @@ const sameOr = (value: JsonValue[], copy: JsonValue[]): JsonValue[] =>
 
 const INDEX = /^(?:\d+|-)$/
 
-/** What is left of names after a JSON Pointer, in which a number may be a key or the index of an array. */
+/** The rest of names after a JSON Pointer, in which a number may be a key or the index of an array. */
 function afterPointer(rests: readonly Rest[], pointer: string): readonly Rest[] | 'gone' {
   let left = rests
   for (const part of pointer.split('/').slice(1)) {

@@ -37,7 +37,7 @@ export const campaign: Campaign = {
       leaks += found.length
       for (const leak of found) failed(`${host}, ${isSeveral ? 'several logs' : name}: ${leak}`)
       await Promise.all([given, model].map((one) => one.close()))
-      await Promise.all([place, modelPlace].map((one) => one.remove()))
+      for (const one of [place, modelPlace]) await one.remove()
     }
     return { sent, leaks }
   },

@@ -14,7 +14,7 @@ export interface Served {
 
 export const HOSTS = Object.keys(frameworks)
 
-/** What one of several logs conceals is concealed in requests for all of them. */
+/** Each of two logs conceals half of the names; requests for both lack all. */
 const concealIn = (_context: object, log?: string): readonly string[] =>
   CONCEALED.filter((_, i) => log === undefined || (i % 2 === 0) === (log === 'a'))
 

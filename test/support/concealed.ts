@@ -267,7 +267,7 @@ export function comparable({ status, headers, body }: RawResponse): string {
   return [status, ...shown, text].join('\n')
 }
 
-/** What an answer tells, with the beginning of the first difference; `undefined` if it tells nothing. */
+/** The leak in an answer, with the beginning of the first difference; `undefined` if there is none. */
 export function leakOf(
   { path, request, isRefused }: Probe,
   given: RawResponse,

@@ -60,7 +60,7 @@ export const hostAccess = <Context>(
   rules: HostRules<Context>,
   { context, callHost, key, links }: Asking<Context>,
 ): HostAccess => ({
-  isRuled: [rules.authorize, rules.visible, rules.conceal].some((rule) => rule !== undefined),
+  isRuled: (['authorize', 'visible', 'conceal'] as const).some((rule) => rules[rule] !== undefined),
   async may(action, log = key) {
     if (!rules.authorize) return true
     const answer: unknown = await callHost(() => rules.authorize!(context, action, ...named(log)))

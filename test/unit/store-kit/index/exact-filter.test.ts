@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { testingEveryValue } from '../../../../src/filter/ast.js'
 import { readConcealed } from '../../../../src/filter/conceal.js'
 import { parseQuery } from '../../../../src/filter/parse.js'
+import type { Visible } from '../../../../src/filter/visible-filter.js'
 import { exactFilter } from '../../../../src/store-kit/index/exact-filter.js'
 
 it('has no filter for events without concealed attributes', () => {
@@ -14,7 +15,7 @@ it('has no filter for events without concealed attributes', () => {
 })
 
 it('needs one value where every value is tested, but not of own fields', () => {
-  const filterOf = (filter: object): unknown =>
+  const filterOf = (filter: Exclude<Visible, 'all'>): unknown =>
     exactFilter(testingEveryValue(parseQuery({ filter }).where!))
   expect(filterOf({ a_eq: 'x' })).toMatchObject({ oneValueOf: 'a' })
   expect(filterOf({ a_not_eq: 'x' })).toMatchObject({ name: 'a' })

@@ -2,7 +2,7 @@ import { ASYNC_DISPOSE } from './async/disposal.js'
 import type { Handler } from './async/listeners.js'
 import { type AuditLogOptions, readAuditLogOptions, untilClosed } from './audit-log-options.js'
 import type { Cleaning } from './cleaning/cleaning.js'
-import { untilAborted } from './errors.js'
+import { AuditLogError, untilAborted } from './errors.js'
 import { changeData } from './event/changes.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { AuditEvent } from './event/event.js'
@@ -11,26 +11,33 @@ import { toImportedEvents } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
 import type { LinkTable } from './event/links.js'
 import { type Features, startFeatures } from './features.js'
+import { type HistoryResource, identityOf } from './history/history.js'
 import type { AuditHealth, HealthOptions } from './health/health.js'
 import type { LiveEvent } from './live/live-events.js'
 import { type AuditLogEvents, createLogEvents, type LogEvents } from './log-events.js'
 import { checkOptions } from './options.js'
 import { LogReader } from './reading/log-reader.js'
 import { CALL_KINDS } from './recording/call.js'
+import { callContext } from './recording/call-context.js'
+import { callKey, KnownCollapse } from './recording/collapse-rules.js'
 import { type Calls, createCalls } from './recording/calls.js'
 import type { Intents } from './recording/intents.js'
 import type { OwnEvents } from './recording/own-events.js'
 import type { AuditLogStats } from './recording/outcomes.js'
-import type {
-  RecordChangeOptions,
-  RecordCustomOptions,
-  RecordOptions,
-  RecordSystemOptions,
+import {
+  READ_RECORD_OPTIONS,
+  type ReadRecordOptions,
+  type RecordChangeOptions,
+  type RecordCustomOptions,
+  type RecordOptions,
+  type RecordSystemOptions,
 } from './recording/record-options.js'
 import { type ImportResult, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
 import type { Subscriptions } from './subscriptions/methods.js'
 
 const NO_DATA = {}
+const READ = 'api:records:read'
+const READ_WINDOW_MS = 3_600_000
 
 /**
  * An audit log on a store: `record` events, `list` them.
@@ -171,6 +178,42 @@ export class AuditLog<
   ): Promise<AuditEvent | undefined> {
     const changed = { ...options?.data, ...changeData(before, after, this.limits) }
     return this.#calls.record(type, changed, options, CALL_KINDS.recordChange)
+  }
+
+  /**
+   * Records that the code reads a record, given as an API path or as link attributes: an event `api:records:read` with `access: 'read'`,
+   * at once for the first read of the record by a user for a purpose. Further reads within an hour are counted, and become one event
+   * then. Resolves and rejects as `record` does, to `undefined` if the read is counted; also with `INVALID_VALUE` for a wrong resource, and with
+   * `INVALID_OPTION`. {@link subjectReads} returns who has read a record.
+   */
+  async read(
+    resource: HistoryResource,
+    options: ReadRecordOptions = {},
+  ): Promise<AuditEvent | undefined> {
+    checkOptions(options, READ_RECORD_OPTIONS, 'read')
+    const { purpose, username, signal } = options
+    if (purpose !== undefined && typeof purpose !== 'string')
+      throw new AuditLogError('INVALID_OPTION', 'purpose must be a text')
+    const isPath = typeof resource === 'string'
+    const identity = identityOf(resource)
+    const data = {
+      ...(isPath ? NO_DATA : Object.fromEntries(identity)),
+      access: 'read',
+      ...(purpose !== undefined && { purpose }),
+    }
+    const source = isPath ? resource : undefined
+    const user = callContext(username).username
+    const collapse = new KnownCollapse(
+      {
+        type: READ,
+        key: callKey([READ, user, source, data]),
+        windowMs: READ_WINDOW_MS,
+        rest: () => ({ username: user, source, data }),
+      },
+      () => ({ data, source }),
+    )
+    const given = { username: user, signal, source, collapse }
+    return this.#calls.record(READ, NO_DATA, given, CALL_KINDS.recordSystem)
   }
 
   /** As the other call, for a type that requires a reason. */

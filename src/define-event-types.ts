@@ -12,12 +12,14 @@ import { readSourcePath } from './event/source-path.js'
 import { isSeverity } from './formats/event-values.js'
 import { ocsfFault } from './formats/ocsf-mapping.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
+import { checkCollapse } from './recording/collapse-rules.js'
 
 const DEFINITION: OptionNames<EventTypeDefinition> = {
   area: true,
   description: true,
   data: true,
   throttle: true,
+  collapse: true,
   enabled: true,
   onlyWhile: true,
   live: true,
@@ -78,12 +80,22 @@ function checkDefinition(type: string, definition: EventTypeDefinition): void {
     if (throttle.scope !== undefined && !isNames(throttle.scope))
       throw invalid("the throttle's scope must list data keys")
   }
+  checkTypeCollapse(type, definition)
   checkTemplate(type, 'sentence', readTemplate, sentence)
   if (!isObject(sentences)) throw invalid('sentences must be templates by language')
   for (const [tag, text] of Object.entries(sentences))
     checkTemplate(type, `sentences.${tag}`, readTemplate, text)
   checkTemplate(type, 'source', readSourcePath, source)
   checkFormats(type, definition)
+}
+
+function checkTypeCollapse(type: string, { collapse, throttle, live }: EventTypeDefinition): void {
+  if (collapse === undefined) return
+  checkCollapse(collapse, `event type ${type}: collapse`)
+  if (throttle !== undefined || live !== undefined)
+    throw invalidType(type)(
+      `a type with collapse has no ${throttle === undefined ? 'live' : 'throttle'}`,
+    )
 }
 
 const invalidType =

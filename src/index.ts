@@ -65,6 +65,7 @@ export type {
   JsonValue,
 } from './event/event.js'
 export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
+export type { SubjectRead } from './history/subject-reads.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
 export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './health/health.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
@@ -74,6 +75,7 @@ export type {
   RecordChangeOptions,
   RecordCustomOptions,
   RecordOptions,
+  ReadRecordOptions,
   RecordSystemOptions,
 } from './recording/record-options.js'
 export type { CallThrottle } from './recording/throttle-rules.js'
@@ -103,6 +105,7 @@ export {
   type EventTypes,
   type ReasonedTypes,
   splitEventType,
+  type CollapseRule,
   type ThrottleRule,
   type UnreasonedTypes,
 } from './event/event-types.js'

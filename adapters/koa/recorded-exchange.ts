@@ -5,6 +5,7 @@ import type {
   RecordedRoute,
   RequestUser,
 } from '../../src/http/record/exchange.js'
+import { MAX_LIST_BYTES, readableText } from '../../src/http/record/response-text.js'
 import { thrownError } from '../../src/http/thrown-error.js'
 import { type UsernameOption, usernameOf } from '../../src/http/username-option.js'
 import { foundUser, targetOf } from './exchange.js'
@@ -74,6 +75,11 @@ export class KoaExchange implements RecordedExchange<RoutedContext> {
 
   get responseBody(): unknown {
     return this.context.body
+  }
+
+  get longBody(): unknown {
+    const { body } = this.context
+    return readableText(body, MAX_LIST_BYTES) ?? body
   }
 
   header(name: string): string {

@@ -120,7 +120,7 @@ export const english: SentenceLanguage = {
   verbs,
   families,
   postscript:
-    '[{unfinished=true}, left unfinished][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]',
+    '[{unfinished=true}, left unfinished][{collapsed=true} ({count} times since {first_at:time})][ ({suppressed_count} more suppressed[ since {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} on behalf of ${other}`,
   nounOf: () => undefined,
   ofOwner: (_, words) => `of ${words}`,

@@ -191,7 +191,7 @@ export const german: SentenceLanguage = {
   verbs,
   families,
   postscript:
-    '[{unfinished=true}, nicht beendet][ ({suppressed_count} weitere unterdrückt[ seit {suppressed_since:time}])]',
+    '[{unfinished=true}, nicht beendet][{collapsed=true} ({count} mal seit {first_at:time})][ ({suppressed_count} weitere unterdrückt[ seit {suppressed_since:time}])]',
   onBehalfOf: (user, other) => `${user} im Auftrag von ${other}`,
   nounOf: (kind) => (Object.hasOwn(nouns, kind) ? nouns[kind]![0] : undefined),
   ofOwner: (kind, words) =>

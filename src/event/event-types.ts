@@ -16,6 +16,17 @@ export interface ThrottleRule {
   readonly periodStated?: false
 }
 
+/**
+ * Makes one event of the calls of one key within a window: the first call is recorded at once, the others are counted and
+ * become one event with `collapsed: true`, `count`, `first_at` and `last_at`.
+ */
+export interface CollapseRule {
+  /** `username`, `source` and names of data keys. Calls of the type with the same values have one key. */
+  readonly by: readonly string[]
+  /** How long calls are counted after the first one; at most one day. */
+  readonly window: Duration
+}
+
 /** Which event of the Open Cybersecurity Schema Framework (OCSF) 1.8.0 expresses an event. */
 export interface OcsfMapping {
   /** The uid of an event class, such as 3004 for Entity Management. */
@@ -37,6 +48,8 @@ export interface EventTypeDefinition {
   /** The data keys of the type, or a Standard Schema for its data. Without it any key is allowed. */
   readonly data?: readonly string[] | StandardSchemaV1
   readonly throttle?: ThrottleRule
+  /** Not together with `throttle` or `live`. */
+  readonly collapse?: CollapseRule
   /** While it returns false, calls are suppressed. Reads a setting of the host, such as `log_email_events`. */
   readonly enabled?: () => boolean
   /** The name of the host's setting that `enabled` reads. Without `enabled` it has no effect. */
@@ -110,6 +123,12 @@ const COMMON_KEYS: readonly string[] = [
   'session_id',
   'agent_session_id',
   'aborted',
+  'access',
+  'purpose',
+  'usernames',
+  'usernames_more',
+  'read_ids',
+  'read_ids_more',
 ]
 
 /** The link attributes of a table whose names the compiler knows. */
@@ -130,7 +149,9 @@ type ScopeKeys<D extends EventTypeDefinition> = D['throttle'] extends {
   readonly scope: readonly (infer K extends string)[]
 }
   ? K
-  : never
+  : D['collapse'] extends { readonly by: readonly (infer K extends string)[] }
+    ? Exclude<K, 'username' | 'source'>
+    : never
 
 /** `{removed_count:count}` -> `removed_count`; `{@thing}` names no key. */
 type SentenceKey<Place extends string> = Place extends `@${string}`
@@ -231,11 +252,12 @@ const SENTENCE_KEY = /\{([^@}:=][^}:=]*)/g
 function knownKeys(definition: EventTypeDefinition): ReadonlySet<string> {
   let known = knownByDefinition.get(definition)
   if (!known) {
-    const { data, throttle, sentence = '', source = '' } = definition
+    const { data, throttle, collapse, sentence = '', source = '' } = definition
     const keysIn = (text: string): string[] =>
       Array.from(text.matchAll(SENTENCE_KEY), ([, key]) => key!)
     const declared = Array.isArray(data) ? (data as readonly string[]) : keysIn(sentence)
-    known = new Set([...declared, ...keysIn(source), ...(throttle?.scope ?? [])])
+    const scope = [...(throttle?.scope ?? []), ...(collapse?.by ?? [])]
+    known = new Set([...declared, ...keysIn(source), ...scope])
     knownByDefinition.set(definition, known)
   }
   return known

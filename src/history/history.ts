@@ -61,13 +61,13 @@ export interface HistoryEntry {
 const invalid = (parameter: string, message: string): AuditLogError =>
   new AuditLogError('INVALID_VALUE', `${parameter} ${message}`, { parameter })
 
-const test = (
+export const test = (
   attribute: string,
   predicate: PredicateName,
   values: readonly string[] = [],
 ): Condition => ({ attributes: [attribute], combinator: 'and', predicate, values })
 
-const allOf = (conditions: readonly Condition[]): Grouping => ({
+export const allOf = (conditions: readonly Condition[]): Grouping => ({
   combinator: 'and',
   conditions,
   groupings: [],
@@ -75,7 +75,7 @@ const allOf = (conditions: readonly Condition[]): Grouping => ({
 
 type Attribute = readonly [name: string, value: string | number | boolean]
 
-function identityOf(resource: HistoryResource): readonly Attribute[] {
+export function identityOf(resource: HistoryResource): readonly Attribute[] {
   const isObject = resource !== null && typeof resource === 'object' && !Array.isArray(resource)
   if (typeof resource !== 'string' && !isObject)
     throw invalid('resource', `must be a source path or attributes; it is ${inspect(resource)}`)

@@ -60,6 +60,10 @@ function readCredentials(header: string): Credentials | undefined {
   }
 }
 
+/** The user name in the `Authorization` header of Basic authentication; `undefined` if it has none. */
+export const triedUsername = (header: string): string | undefined =>
+  readCredentials(header)?.username
+
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 function verifyAgainst(users: Readonly<Record<string, string>>): VerifyUser {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../event/event.js'
+import type { CollapseRule } from '../event/event-types.js'
 import { OWN_FIELDS, SOURCE } from '../event/own-fields.js'
 import type { Condition, Grouping } from '../filter/ast.js'
 import { parseQuery } from '../filter/parse.js'
@@ -22,12 +23,16 @@ interface ReadLog {
     data: object,
     options: {
       readonly username: string
-      readonly throttle: { readonly period: { readonly hours: number }; readonly scope: JsonObject }
+      readonly collapse: CollapseRule
     },
   ): Promise<unknown>
 }
 
 const READ = 'info:audit_log:read'
+const BY_CONDITIONS: CollapseRule = {
+  by: ['username', 'action', 'conditions'],
+  window: { hours: 1 },
+}
 
 /** Fields of the event itself, whose values may be kept: they are no words of its content. */
 const FIELDS: ReadonlySet<string> = new Set([...OWN_FIELDS, SOURCE])
@@ -88,6 +93,5 @@ export async function recordRead(log: ReadLog, read: RecordedRead): Promise<void
   const { action, username } = read
   const { conditions, values } = asked(read)
   const data = { action, conditions, values }
-  const scope = { username, action, conditions }
-  await log.recordSystem(READ, data, { username, throttle: { period: { hours: 1 }, scope } })
+  await log.recordSystem(READ, data, { username, collapse: BY_CONDITIONS })
 }

@@ -54,6 +54,8 @@ export interface CallContext {
   readonly attributes?: JsonObject | undefined
   /** The attributes that options of the call give. The data must not have them too. */
   readonly given?: JsonObject | undefined
+  /** The source of the event if neither its type nor a link gives one. */
+  readonly source?: string | undefined
 }
 
 const knownActor = (context: AsyncContext): KnownActor =>

@@ -5,6 +5,7 @@ import type { IdSuffix } from '../event/event-id.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { readOnlyError } from '../store/read-only.js'
 import { checkOptions } from '../options.js'
+import { type Collapsing, KnownCollapse, setCount } from './collapse-rules.js'
 import type { EventStore } from '../store/store.js'
 import { contextOf } from './call-context.js'
 import type { Drafts } from './drafts.js'
@@ -76,6 +77,7 @@ export interface CallParts {
   readonly drafts: Drafts
   readonly policyOf: (type: string) => FailurePolicy
   readonly throttling: Throttling
+  readonly collapsing: Collapsing
   readonly outcomes: Outcomes
   readonly recorder: Recorder
   readonly idempotency: Idempotency
@@ -88,11 +90,52 @@ interface Call {
   readonly kind: CallKind
 }
 
-/** Makes the draft of a call; `undefined` if the type is disabled or the call is suppressed. Throws if it must be rejected. */
-function draftOf(
-  { definitions, drafts, throttling }: CallParts,
-  { type, data, options, kind }: Call,
+const MAX_SOURCE = 2048
+
+/** Throws `INVALID_OPTION`. */
+function checkSystemOptions({ collapse, throttle, transaction, source }: CallOptions): void {
+  const fault = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
+  if (collapse !== undefined && (throttle !== undefined || transaction !== undefined))
+    throw fault(
+      `a call with collapse takes no ${throttle === undefined ? 'transaction' : 'throttle'}`,
+    )
+  if (source === undefined) return
+  if (typeof source !== 'string' || !source.startsWith('/') || source.length > MAX_SOURCE)
+    throw fault(`source must be a path of at most ${MAX_SOURCE} characters, such as /api/orders/17`)
+}
+
+/** The draft of a system event; `undefined` if the call is suppressed or counted. Throws if it must be rejected. */
+function systemDraft(
+  { definitions, drafts, throttling, collapsing }: CallParts,
+  call: Call,
 ): EventDraft | undefined {
+  const { type, data: given, options = {}, kind } = call
+  const { collapse, transaction } = options
+  checkSystemOptions(options)
+  const definition = definitions.get(type)
+  const hasOwnRule = collapsing.hasOwnRule(type)
+  const known = collapse instanceof KnownCollapse ? collapse : undefined
+  const made = known && hasOwnRule ? known.event() : { data: given, source: options.source }
+  const throttle = throttling.check(type, made.data, options.throttle)
+  if (throttle === 'suppressed') return undefined
+  const context = contextOf(call.options, kind.replaced?.inherited)
+  const isCounted = collapse !== undefined || hasOwnRule
+  const counted =
+    isCounted && !throttle && !kind.live && transaction === undefined
+      ? collapsing.callOf({ type, definition, ...made, rule: collapse, username: context.username })
+      : undefined
+  if (counted && collapsing.count(counted)) return undefined
+  const { data, source } = known && !hasOwnRule ? known.event() : made
+  const within = source === undefined ? context : { ...context, source }
+  const draft = drafts.system(type, definition, data, within)
+  if (counted) collapsing.open(counted)
+  return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
+}
+
+/** Makes the draft of a call; `undefined` if the type is disabled or the call is suppressed. Throws if it must be rejected. */
+function draftOf(parts: CallParts, call: Call): EventDraft | undefined {
+  const { definitions, drafts } = parts
+  const { type, data, options, kind } = call
   if (kind.method) checkOptions(options, RECORD_OPTIONS[kind.method], kind.method)
   if (kind.isCustom) {
     const { idempotencyKey, transaction } = options ?? {}
@@ -106,10 +149,7 @@ function draftOf(
     throw new AuditLogError('UNKNOWN_EVENT_TYPE', message, { suggestion })
   }
   if (definition?.enabled?.() === false) return undefined
-  const throttle = throttling.check(type, data, options?.throttle)
-  if (throttle === 'suppressed') return undefined
-  const draft = drafts.system(type, definition, data, contextOf(options, kind.replaced?.inherited))
-  return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
+  return systemDraft(parts, call)
 }
 
 /** Gives the draft of a call to the recorder. Throws if the call must be rejected. */
@@ -161,7 +201,7 @@ export interface Caller {
 }
 
 export function createCaller(parts: CallParts): Caller {
-  const { audit, store, throttling, outcomes } = parts
+  const { audit, store, definitions, throttling, collapsing, outcomes } = parts
   let isClosed = false
   const unpublished = (call: Call, made?: EventDraft): Promise<AuditEvent | undefined> => {
     // The rejection is not counted, because a read-only log cannot record a gap event.
@@ -197,6 +237,15 @@ export function createCaller(parts: CallParts): Caller {
     recordChannel.hasSubscribers
       ? recordChannel.tracePromise(() => unpublished(call, made), { audit, type: call.type })
       : unpublished(call, made)
+  setCount(audit, (call) => {
+    const { type } = call
+    const isPlain = !isClosed && !store.readOnly && !recordChannel.hasSubscribers
+    if (!isPlain || collapsing.hasOwnRule(type) || definitions.get(type)?.enabled) return false
+    if (!collapsing.count(call)) return false
+    outcomes.called()
+    outcomes.suppressedCall(type)
+    return true
+  })
   return {
     record: (type, data, options, kind = SYSTEM) => published({ type, data, options, kind }),
     replace: (outcome, replaced) =>

@@ -3,14 +3,16 @@ import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import { type Clock, systemClock } from '../event/timestamp.js'
 import { createClockGuard, guardedClock } from '../store/clock-guard.js'
+import { backgroundOf } from '../store/background.js'
 import type { EventJournal } from '../store/journal.js'
 import { type EventStore, readTuning, type SuppressedCount } from '../store/store.js'
 import { type Caller, createCaller } from './call.js'
+import { createCollapsing } from './collapse.js'
 import { createDrafts, type DraftOptions, type Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createIdempotency } from './idempotency.js'
 import { createIntents, type IntentKeeper } from './intents.js'
-import { createJournaling } from './journaling.js'
+import { createJournaling, type Journaling } from './journaling.js'
 import { createGaps, GAP, gapData, type GapEvent, type Loss } from './losses.js'
 import { type AuditLogStats, type CallsObserver, createOutcomes } from './outcomes.js'
 import type { EarlierAttempts, RecorderOptions } from './queue.js'
@@ -48,6 +50,8 @@ export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
 // Maximum time that `close` waits for the last report while the store is down.
 const DOWN_REPORT_MS = 1000
 
+const IDLE_MS = 20_000
+
 const reportCounts = (throttling: Throttling, ms: number): Promise<void> =>
   throttling.report(AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS))).catch(() => {})
 
@@ -57,6 +61,38 @@ const draftsOf = (options: CallsOptions): Drafts =>
 function clockOf({ clock }: EventStore): Clock {
   const own = systemClock()
   return clock ?? guardedClock(own, createClockGuard(own.monotonic))
+}
+
+/** The event of losses. */
+function gapEvent({
+  draft,
+  recorder,
+  journaling,
+  now,
+  deadlineMs,
+}: {
+  readonly draft: EventDraft
+  readonly recorder: Recorder
+  readonly journaling: Journaling | undefined
+  readonly now: Clock
+  readonly deadlineMs: number
+}): GapEvent {
+  const since = recorder.lowerBound()
+  let earlier: EarlierAttempts | undefined
+  return {
+    async record(ms = deadlineMs) {
+      const deadline = performance.now() + ms
+      const call = recorder.add(draft, { isOwn: true, earlier, deadline })
+      earlier = { since, until: 0 }
+      return call
+    },
+    keep: async () =>
+      journaling !== undefined &&
+      new Promise((resolve) => {
+        const entry = { draft, recordedAt: now(), since }
+        journaling.add(entry, (error) => resolve(error === undefined))
+      }),
+  }
 }
 
 /** Assembles the parts of recording. */
@@ -74,25 +110,9 @@ export function createCalls(options: CallsOptions): Calls {
     return draft
   }
   const gapDraft = (losses: readonly Loss[]): EventDraft => ownDraft(GAP, gapData(losses))
-  const gaps = createGaps(now, (losses): GapEvent => {
-    const draft = gapDraft(losses)
-    const since = recorder.lowerBound()
-    let earlier: EarlierAttempts | undefined
-    return {
-      async record(ms = deadlineMs) {
-        const deadline = performance.now() + ms
-        const call = recorder.add(draft, { isOwn: true, earlier, deadline })
-        earlier = { since, until: 0 }
-        return call
-      },
-      keep: async () =>
-        journaling !== undefined &&
-        new Promise((resolve) => {
-          const entry = { draft, recordedAt: now(), since }
-          journaling.add(entry, (error) => resolve(error === undefined))
-        }),
-    }
-  })
+  const gapEventOf = (losses: readonly Loss[]): GapEvent =>
+    gapEvent({ draft: gapDraft(losses), recorder, journaling, now, deadlineMs })
+  const gaps = createGaps(now, gapEventOf)
   const onStored = (): void => {
     gaps.onStored()
     intents.look()
@@ -105,7 +125,16 @@ export function createCalls(options: CallsOptions): Calls {
     outcomes,
   })
   const idempotency = createIdempotency({ store, recorder, deadlineMs, outcomes })
-  const made = { now, drafts, definitions, throttling, outcomes, recorder, idempotency }
+  const collapsing = createCollapsing({
+    ...options,
+    now,
+    drafts,
+    deadlineMs,
+    // One of many logs is closed while it is not in use.
+    idleMs: backgroundOf(store).onLook && IDLE_MS,
+    intents: () => intents,
+  })
+  const made = { now, drafts, definitions, throttling, collapsing, outcomes, recorder, idempotency }
   const parts = { ...options, ...made }
   const caller = createCaller(parts)
   const intents = createIntents({ ...parts, ...waiting, caller })
@@ -123,9 +152,10 @@ export function createCalls(options: CallsOptions): Calls {
     outage: recorder.outage,
     async flush() {
       await settleAll()
-      await reportCounts(throttling, deadlineMs)
+      await Promise.all([reportCounts(throttling, deadlineMs), collapsing.save().catch(() => {})])
     },
     async close() {
+      await collapsing.close(reportMs)
       await intents.stop()
       await settleAll()
       await gaps.close(reportMs)

@@ -138,7 +138,7 @@ export function createDrafts({
           { pointer: '/reason' },
         )
       const linked = sourceOf(text.attributes, true, forSystem)
-      const source = sourcePathOf(definition)?.(text.attributes) ?? linked
+      const source = sourcePathOf(definition)?.(text.attributes) ?? linked ?? context.source ?? null
       return draft({ type, system: true, source, username: context.username }, text)
     },
     custom(type, data, context = NOBODY) {

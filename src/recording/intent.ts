@@ -1,6 +1,6 @@
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
-import type { EventData, EventTypes } from '../event/event-types.js'
+import type { CollapseRule, EventData, EventTypes } from '../event/event-types.js'
 import { failureOf } from '../event/failure.js'
 import { type JsonLimits, toJsonText } from '../event/json.js'
 import { outcomeOf } from '../event/known-attributes.js'
@@ -19,6 +19,10 @@ export type IntentOptions = ContextOptions
 export interface OutcomeOptions extends IntentOptions {
   /** Like the option of `recordSystem`. If it suppresses the event, the intent is removed. */
   readonly throttle?: CallThrottle | undefined
+  /** As the option of `recordSystem`. If the call is counted, the intent is removed. */
+  readonly collapse?: CollapseRule | undefined
+  /** As the option of `recordSystem`. */
+  readonly source?: string | undefined
 }
 
 export const INTENT_OPTIONS: OptionNames<IntentOptions> = {
@@ -26,7 +30,12 @@ export const INTENT_OPTIONS: OptionNames<IntentOptions> = {
   reason: true,
   approvedBy: true,
 }
-const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = { ...INTENT_OPTIONS, throttle: true }
+const OUTCOME_OPTIONS: OptionNames<OutcomeOptions> = {
+  ...INTENT_OPTIONS,
+  throttle: true,
+  collapse: true,
+  source: true,
+}
 
 /**
  * An action that is about to begin and that the store has recorded. It becomes one event or none: the first stored
@@ -125,15 +134,17 @@ function uncheckedDraft(
   return drafts.system(type, unchecked, data, contextOf(options, inherited))
 }
 
-/** Records a draft of the log itself, unless an earlier attempt has stored it. */
+/** Records a draft of the log itself within `ms` milliseconds, unless an earlier attempt has stored it. */
 export async function recordAgain(
   { outcomes, recorder }: IntentParts,
   draft: EventDraft,
-  earlier: EarlierAttempts,
+  earlier: EarlierAttempts | undefined,
+  ms?: number,
 ): Promise<AuditEvent | undefined> {
   outcomes.ownDrafts.add(draft)
   outcomes.intendedDrafts.add(draft)
-  return recorder.add(draft, { isOwn: true, earlier })
+  const deadline = ms === undefined ? undefined : performance.now() + ms
+  return recorder.add(draft, { isOwn: true, earlier, deadline })
 }
 
 /**
@@ -151,6 +162,27 @@ export async function withFailure(
   if (event.attributes['error'] === failure.attributes['error']) return event
   intent.secondSuffix ??= parts.drafts.newSuffix()
   return recordAgain(parts, { ...failure, suffix: intent.secondSuffix }, earlierThan(since!))
+}
+
+/** Records the calls that are missing in the event of another process, which took over while this process was suspended. */
+export async function withMissing(
+  parts: IntentParts,
+  intent: OpenIntent,
+  due: EventDraft,
+  event: AuditEvent | undefined,
+): Promise<AuditEvent | undefined> {
+  const { interrupted, count } = event?.attributes ?? {}
+  const missing = Number(due.attributes['count']) - Number(count)
+  if (!intent.isOwn || interrupted !== true || !(missing > 0)) return event
+  intent.secondSuffix ??= parts.drafts.newSuffix()
+  const attributes = { ...due.attributes, count: missing }
+  const draft = {
+    ...due,
+    suffix: intent.secondSuffix,
+    attributes,
+    json: JSON.stringify(attributes),
+  }
+  return recordAgain(parts, draft, earlierThan(intent.since!))
 }
 
 /** Joins two attributes `recording`, of two copies of a value. */

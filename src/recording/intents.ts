@@ -4,6 +4,7 @@ import { createAbandonedCheck, type Heartbeat } from '../coordination/heartbeats
 import { TIMES } from '../coordination/times.js'
 import { AuditLogError, untilAborted } from '../errors.js'
 import type { IdSuffix } from '../event/event-id.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { EventData, EventTypes } from '../event/event-types.js'
 import type { LinkTable } from '../event/links.js'
 import { backgroundOf } from '../store/background.js'
@@ -19,9 +20,16 @@ import {
   type IntentParts,
   recordAgain,
   withFailure,
+  withMissing,
 } from './intent.js'
 import { createIntentState } from './intent-state.js'
-import { CLOCK_MARGIN, createOpenIntents, inTurn, type OpenIntent } from './open-intents.js'
+import {
+  CLOCK_MARGIN,
+  createOpenIntents,
+  inTurn,
+  type OpenIntent,
+  type OpenIntents,
+} from './open-intents.js'
 
 /**
  * An intent is durable before the action begins. It is stored outside of the events. If the process ends without an
@@ -46,7 +54,22 @@ export interface Intents<
   ): Promise<Intent<Types, Links>>
 }
 
+/** An intent of the log itself: an event that changes until it is recorded. */
+export interface KeptEvent {
+  /** Replaces the attributes of the event that another process records if this one ends. They are in the store after the next `save`. */
+  change(attributes: JsonObject): void
+  /**
+   * Records this event, within `ms` milliseconds, and resolves to it, or to the one that another process has recorded. If it
+   * rejects, the log tries again every few seconds, and leaves the event to the next process.
+   */
+  record(draft: EventDraft, ms: number): Promise<AuditEvent | undefined>
+}
+
 export interface IntentKeeper extends Intents {
+  /** Opens an intent without a limit to their number. It is in the store after the next `save`. */
+  keep(draft: EventDraft): KeptEvent
+  /** Resolves once the store has all open intents. */
+  save(): Promise<void>
   /** Sends heartbeats, and looks for the intents of ended processes, until `stop`. */
   start(): void
   /**
@@ -86,19 +109,27 @@ interface Upkeep {
   readonly watch: () => Promise<boolean>
   /** Records the due intents, and the intents of processes that have ended. May take much longer than `watch`. */
   readonly work: () => Promise<void>
+  /** Records the event that is due. */
+  readonly recordDue: (intent: OpenIntent, ms?: number) => Promise<AuditEvent | undefined>
 }
 
 function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
-  const { book, state, deadlineMs } = parts
+  const { book, state, recorder, deadlineMs } = parts
   const findAbandoned = createAbandonedCheck()
   let dead: readonly Heartbeat[] = []
-  const recordDue = (intent: OpenIntent): Promise<void> =>
+  const recordDue: Upkeep['recordDue'] = (intent, ms) =>
     inTurn(intent, async () => {
-      const { due, ended, since } = intent
-      if (!due || ended) return
-      const recording = recordAgain(parts, due, earlierThan(since!))
-      const event = await withFailure(parts, intent, recording)
+      const { due, ended } = intent
+      if (!due || ended) return undefined
+      // Before the first attempt only another process can have recorded the event.
+      const isShared = intent.isTried || (intent.since !== undefined && !state.isOwnFor(deadlineMs))
+      const since = (intent.since ??= recorder.lowerBound())
+      intent.isTried = true
+      const recording = recordAgain(parts, due, isShared ? earlierThan(since) : undefined, ms)
+      const recorded = await withFailure(parts, intent, recording)
+      const event = await withMissing(parts, intent, due, recorded)
       book.end(intent, { type: due.type, event, isKnown: false })
+      return event
     })
   const takeOver = async (owner: Heartbeat): Promise<void> => {
     using wait = timeoutSignal(deadlineMs)
@@ -115,8 +146,10 @@ function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
     await left.forget(recorded, forgetting.signal)
   }
   return {
+    recordDue,
     async watch() {
       using wait = timeoutSignal(deadlineMs)
+      book.checkOwner()
       if (book.open.size > 0) await state.beat(wait.signal)
       const others = await state.others(wait.signal)
       dead = findAbandoned(others)
@@ -125,10 +158,25 @@ function createUpkeep(parts: IntentParts, isClosed: () => boolean): Upkeep {
     async work() {
       await inGroups(
         [...book.open.values()].filter(({ due }) => due),
-        recordDue,
+        (intent) => recordDue(intent),
       )
       if (!book.isSaved()) await book.save()
       for (const owner of dead) if (!isClosed()) await takeOver(owner)
+    },
+  }
+}
+
+function keptEvent(
+  book: OpenIntents,
+  { recordDue }: Pick<Upkeep, 'recordDue'>,
+  draft: EventDraft,
+): KeptEvent {
+  const intent = book.add(draft, true)
+  return {
+    change: (attributes) => book.change(intent, attributes),
+    record(event, ms) {
+      book.keep(intent, event)
+      return recordDue(intent, ms)
     },
   }
 }
@@ -146,19 +194,15 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
   const upkeep = createUpkeep(parts, () => isStopped)
   /** The work in progress. It must not delay the heartbeat. If the store fails, the next call completes it. */
   let working: Promise<void> | undefined
-  const work = (): void => {
-    working ??= upkeep
-      .work()
-      .catch(() => {})
-      .finally(() => (working = undefined))
-  }
+  const settled = (): void => void (working = undefined)
+  const work = (): void => void (working ??= upkeep.work().then(settled, settled))
   const checks = createIntervalLoop(async () => {
     let goesOn = isUsed
     if (book.open.size > 0 || background.isOpen()) {
       lookedAt = performance.now()
       const areOthersThere = await upkeep.watch().catch(() => true)
       work()
-      goesOn = isUsed || areOthersThere
+      goesOn = isUsed || areOthersThere || book.open.size > 0
     }
     if (goesOn) checks.start()
     else checks.pause()
@@ -176,8 +220,8 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
       checkOptions(options, INTENT_OPTIONS, 'open of intents')
       if (isStopped) throw new AuditLogError('CLOSED', 'the audit log is closed')
       if (store.readOnly) throw readOnlyError()
-      if (book.open.size >= maxWaiting)
-        throw new AuditLogError('QUEUE_FULL', `${book.open.size} intents are already open`)
+      if (book.hosted() >= maxWaiting)
+        throw new AuditLogError('QUEUE_FULL', `${book.hosted()} intents are already open`)
       const intent = book.add(intendedDraft(parts, type, data, options))
       try {
         await book.save()
@@ -187,6 +231,11 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
       }
       return intentOf(parts, intent)
     },
+    keep(draft) {
+      if (mayLook()) checks.start()
+      return keptEvent(book, upkeep, draft)
+    },
+    save: () => book.save(),
     start() {
       isUsed = true
       if (mayLook()) checks.start()

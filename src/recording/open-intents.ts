@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import { asStoreFailure, AuditLogError } from '../errors.js'
-import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { IntendedEvent, IntendedEvents, IntentState } from './intent-state.js'
@@ -22,6 +22,8 @@ export interface EndedIntent {
 /** An intent of this process. */
 export interface OpenIntent {
   readonly suffix: IdSuffix
+  /** Opened by the log itself: the process records its event at the end of a window. */
+  readonly isOwn: boolean
   /** The event as it was opened. */
   readonly opened: EventOfIntent
   /** The event that another process records if this process ends. */
@@ -43,7 +45,13 @@ export interface OpenIntent {
 /** The open intents of this process. */
 export interface OpenIntents {
   readonly open: ReadonlyMap<IdSuffix, OpenIntent>
-  add(draft: EventDraft): OpenIntent
+  /** The number of the intents that the host has opened. */
+  readonly hosted: () => number
+  /** Notes that another process may have recorded events of the log itself. Called before each heartbeat. */
+  checkOwner(): void
+  add(draft: EventDraft, isOwn?: boolean): OpenIntent
+  /** Replaces the attributes of the event that another process records if this process ends. */
+  change(intent: OpenIntent, attributes: JsonObject): void
   /** Stores an outcome that is not recorded yet. Other processes record it instead of the intent. */
   keep(intent: OpenIntent, outcome: EventDraft): void
   /** Ends the intent. The store gets the removal with the next intents, or at the next check. */
@@ -100,9 +108,17 @@ export function createOpenIntents(
   const open = new Map<IdSuffix, OpenIntent>()
   let isSaved = true
   let isClosed = false
+  let hosted = 0
+  const checkOwner = (): void => {
+    if (state.isOwnFor(0)) return
+    for (const intent of open.values())
+      if (intent.isOwn && intent.since !== undefined) intent.isTried = true
+  }
   const withTimes = (time: Microseconds): IntendedEvents => {
     const intended: Record<IdSuffix, IntendedEvent> = {}
     for (const [suffix, intent] of open) {
+      // Its event is later than this save, unless another process may have recorded it: a search for it stays short.
+      if (intent.isOwn && !intent.isTried) intent.since = undefined
       intent.since ??= time - CLOCK_MARGIN
       intended[suffix] = { ...intent.event, since: intent.since }
     }
@@ -111,6 +127,7 @@ export function createOpenIntents(
   const save = grouped(async () => {
     using wait = timeoutSignal(deadlineMs)
     isSaved = true
+    checkOwner()
     try {
       await state.save(withTimes, wait.signal)
     } catch (thrown) {
@@ -123,14 +140,21 @@ export function createOpenIntents(
   })
   return {
     open,
-    add(draft) {
+    checkOwner,
+    hosted: () => hosted,
+    add(draft, isOwn = false) {
       const { suffix } = draft
       const opened = eventOf(draft)
       const nothing = { since: undefined, due: undefined, failure: undefined }
       const idle = { secondSuffix: undefined, isTried: false, running: undefined, ended: undefined }
-      const intent: OpenIntent = { suffix, opened, event: opened, ...nothing, ...idle }
+      const intent: OpenIntent = { suffix, isOwn, opened, event: opened, ...nothing, ...idle }
       open.set(suffix, intent)
+      if (!isOwn) hosted++
       return intent
+    },
+    change(intent, attributes) {
+      intent.event = { ...intent.opened, attributes }
+      isSaved = false
     },
     keep(intent, outcome) {
       intent.due = { ...outcome, suffix: intent.suffix, throttle: undefined }
@@ -139,7 +163,7 @@ export function createOpenIntents(
     },
     end(intent, how) {
       intent.ended = how
-      open.delete(intent.suffix)
+      if (open.delete(intent.suffix) && !intent.isOwn) hosted--
       isSaved = false
     },
     isSaved: () => isSaved,

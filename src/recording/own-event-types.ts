@@ -24,6 +24,9 @@ const SUBSCRIPTION = '/api/subscriptions/{subscription_id}'
 const CHANNEL = '/api/notification_channels/{channel_id}'
 const VIEW = '/api/views/{view_id}'
 const VIEW_KEYS = ['view', 'view_id', 'query', 'shared', 'changes', 'changes_cut'] as const
+/** Of the event of counted calls. */
+const COUNT_KEYS = ['collapsed', 'count', 'first_at', 'last_at', 'interrupted'] as const
+const REFUSAL_KEYS = [...COUNT_KEYS, 'usernames', 'usernames_more'] as const
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
 const RUN_KEYS = ['run'] as const
@@ -65,8 +68,9 @@ export const ownEventTypes = {
   },
   'info:audit_log:read': {
     area: 'Audit log',
-    description: 'a user read the log: the first read in an hour with these conditions',
-    data: ['action', 'conditions', 'values'],
+    description:
+      'a user read the log: the first read with these conditions, or the further reads within an hour',
+    data: ['action', 'conditions', 'values', ...COUNT_KEYS],
     sentence: 'read the log[: {action}][ by {conditions}]',
     sentences: { de: 'hat das Protokoll gelesen[: {action}][, nach {conditions}]' },
     ocsf: { class: 1008 },
@@ -96,6 +100,29 @@ export const ownEventTypes = {
     sentence: '| the configuration of the log changed',
     sentences: { de: '| Konfiguration des Protokolls geändert' },
     ocsf: { class: 1008 },
+  },
+  'info:audit_log:collapsed': {
+    area: 'Audit log',
+    description:
+      'more calls of types with a collapse than the log counts by their keys, counted together',
+    data: [...COUNT_KEYS, 'types', 'types_more'],
+    sentences: { de: '| weitere Ereignisse, gemeinsam gezählt' },
+  },
+  'error:audit_log:refused': {
+    area: 'Audit log',
+    description: 'an endpoint of the log refused a request with 401, 403 or 429',
+    data: [...REFUSAL_KEYS],
+    sentence: '| access to the audit log was refused[: {@reason}]',
+    sentences: { de: '| Zugriff auf das Protokoll verweigert[: {@reason}]' },
+  },
+  'api:records:read': {
+    area: 'Audit log',
+    description: 'a record was read in code: `AuditLog.read`',
+    data: ['access', 'purpose', ...COUNT_KEYS],
+    sentence: 'read {@thing}[ for {purpose}] | {@thing} read[ for {purpose}]',
+    sentences: {
+      de: 'hat {@thing} gelesen[ ({purpose})] | {@thing} gelesen[ ({purpose})]',
+    },
   },
   'info:data_cleanup:events': {
     area: 'Data cleaning',

@@ -1,3 +1,4 @@
+import type { CollapseRule } from '../event/event-types.js'
 import { type OptionNames } from '../options.js'
 import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import type { CallAttributes } from './call-attributes.js'
@@ -25,6 +26,13 @@ export interface RecordSystemOptions extends RecordOptions {
    * period.
    */
   readonly throttle?: CallThrottle | undefined
+  /**
+   * Counts further calls of the type with the same values, unless the type has a throttle or a collapse: then the call
+   * resolves to `undefined`. Rejects with `INVALID_OPTION` for an invalid rule, and together with `throttle` or `transaction`.
+   */
+  readonly collapse?: CollapseRule | undefined
+  /** The API path of the resource if neither the type nor a link gives one, such as `/api/orders/17`. @default null */
+  readonly source?: string | undefined
 }
 
 export interface RecordCustomOptions extends RecordOptions {
@@ -33,6 +41,19 @@ export interface RecordCustomOptions extends RecordOptions {
    * users are independent. Rejects with `INVALID_OPTION` for other values, and together with a `transaction`.
    */
   readonly idempotencyKey?: string | undefined
+}
+
+export interface ReadRecordOptions extends WaitOptions {
+  /** Why the record is read, such as `billing`. Reads for different purposes are counted on their own. */
+  readonly purpose?: string | undefined
+  /** @default the user of the actor: see `withActor` */
+  readonly username?: string | null | undefined
+}
+
+export const READ_RECORD_OPTIONS: OptionNames<ReadRecordOptions> = {
+  purpose: true,
+  username: true,
+  ...WAIT_OPTIONS,
 }
 
 export interface RecordChangeOptions extends RecordOptions {
@@ -47,7 +68,12 @@ const LIVE: OptionNames<Omit<RecordOptions, 'transaction'>> = {
   ...WAIT_OPTIONS,
 }
 const ANY: OptionNames<RecordOptions> = { ...LIVE, transaction: true }
-const SYSTEM: OptionNames<RecordSystemOptions> = { ...ANY, throttle: true }
+const SYSTEM: OptionNames<RecordSystemOptions> = {
+  ...ANY,
+  throttle: true,
+  collapse: true,
+  source: true,
+}
 const CUSTOM: OptionNames<RecordCustomOptions> = { ...ANY, idempotencyKey: true }
 const CHANGE: OptionNames<RecordChangeOptions> = { ...ANY, data: true }
 

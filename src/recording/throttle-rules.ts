@@ -53,6 +53,11 @@ export function readThrottleRules(
         'INVALID_OPTION',
         `throttles.${type} is not in the registry of event types${didYouMean(nearest(type, Object.keys(types)))}`,
       )
+    if (types[type]!.collapse !== undefined)
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        `throttles.${type}: a type with collapse has no throttle`,
+      )
     if (period === false) rules.delete(type)
     else if (isPeriod(period)) set(type, period, rules.get(type)?.scope)
     else

@@ -237,15 +237,17 @@ describe('auditPage', () => {
     expect((await get('/auditing')).body).toBe('Not Found')
   })
 
-  it('is never recorded, with or without authentication', async () => {
+  it('is recorded only if access is refused', async () => {
     const { get, audit } = await serve()
     await get('/audit')
     await get('/audit/nothing')
     await get('/audit', { method: 'POST' })
     await get('/audit', { user: null })
     await get('/audit', { user: 'ann:wrong' })
-    await audit.flush()
-    expect((await audit.list()).events).toEqual([])
+    const { events } = await audit.list()
+    expect(events.map(({ type, attributes }) => [type, attributes['response_status']])).toEqual([
+      ['error:unmatched:get', 401],
+    ])
   })
 
   it('contains the path of the feed and the name of the service', async () => {

@@ -2,7 +2,7 @@ import type { AuditLog } from 'daybook'
 import { describe, expect, it } from 'vitest'
 import { type App, frameworks, headerOf } from '../support/frameworks.js'
 import { newEvent, type RawRequest, send } from '../support/http.js'
-import { eventsOf, openLog, serveOn } from './until-finished.js'
+import { eventsAtClose, eventsOf, openLog, serveOn } from './until-finished.js'
 
 /* A service on each framework. Its handlers parse the path differently from the endpoints of the log. */
 
@@ -37,7 +37,7 @@ const appOf = (audit: AuditLog, required: boolean): App => ({
   own: ({ method, target }) =>
     method === 'POST' && OF_SERVICE.has(readPath(target)) ? { status: 201 } : undefined,
   mounts: [
-    ['auditRoutes', audit, { username }],
+    ['auditRoutes', audit, { username, authorize: (context: object) => known(context) !== 'bob' }],
     ['auditPage', audit, { username }],
   ],
 })
@@ -95,7 +95,7 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
   )
 
   it.each([[false], [true]])(
-    'a request that an endpoint of the log answers leaves no event (required: %s)',
+    'a request that an endpoint of the log answers leaves no event unless it is refused (required: %s)',
     async (required) => {
       const { audit, request } = await run(required)
       const answers: readonly [string, RawRequest, string | null, number][] = [
@@ -107,6 +107,9 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
         ['/api/events/nothing/here', { method: 'POST' }, 'ann', 404],
         ['/audit', { method: 'POST' }, 'ann', 405],
         ['/audit', { method: 'POST' }, null, 401],
+        ['/api/events', {}, null, 401],
+        ['/api/events/stream', {}, 'bob', 403],
+        ['/api/events', {}, 'bob', 403],
       ]
       for (const [path, raw, name, status] of answers)
         expect([path, raw.method, await request(path, raw, name)]).toEqual([
@@ -114,7 +117,23 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
           raw.method,
           status,
         ])
-      expect(await recorded(audit)).toEqual([['noted', undefined]])
+      expect(await recorded(audit)).toEqual([
+        ['noted', undefined],
+        ['error:audit_log:refused', 401],
+        ['error:audit_log:refused', 403],
+      ])
+      const counted = await eventsAtClose(audit)
+      expect(
+        counted.map(({ username, attributes: { count, response_status, error } }) => [
+          response_status,
+          username,
+          count,
+          typeof error,
+        ]),
+      ).toEqual([
+        [401, null, 2, 'string'],
+        [403, 'bob', 1, 'string'],
+      ])
     },
   )
 

@@ -1,11 +1,11 @@
-import { AuditLog, type EventStore } from 'daybook'
-import { recordRequests } from 'daybook/fetch'
+import { type AuditEvent, AuditLog, type EventStore } from 'daybook'
+import { recordRequests, type RecordRequestsOptions } from 'daybook/fetch'
 import { memoryStore } from 'daybook/memory'
 import { sqliteStore } from 'daybook/sqlite'
 import { type ManualClock, manualClock } from 'daybook/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { useLeapingTime } from '../support/leaping-time.js'
-import { allEvents, reportedLosses } from '../support/reported-losses.js'
+import { allEvents } from '../support/reported-losses.js'
 import { tempDir } from '../support/temp.js'
 
 const MINUTE = 60_000
@@ -57,10 +57,12 @@ interface Sent {
   readonly status?: number
   readonly path?: string
   readonly method?: string
+  readonly authorization?: string
+  readonly body?: object
 }
 
 /** A service that responds as the request asks, and parses JSON bodies. */
-function service(audit: AuditLog, options: { readonly required?: boolean } = {}) {
+function service(audit: AuditLog, options: RecordRequestsOptions = {}) {
   const record = recordRequests(audit, {
     ...options,
     address: ({ headers }) => headers.get('x-address') ?? '',
@@ -69,6 +71,8 @@ function service(audit: AuditLog, options: { readonly required?: boolean } = {})
   const handle = async (request: Request): Promise<Response> => {
     const status = Number(request.headers.get('x-status') ?? 400)
     if (status === 0) throw new SyntaxError('Unexpected token in JSON')
+    if (request.headers.has('content-type')) await request.json()
+    if (status === 304) return new Response(null, { status })
     return new Response('wrong', { status })
   }
   return async ({
@@ -77,6 +81,8 @@ function service(audit: AuditLog, options: { readonly required?: boolean } = {})
     status = 400,
     path = '/orders',
     method,
+    authorization,
+    body,
   }: Sent = {}) => {
     const request = new Request(`http://service.test${path}`, {
       method: method ?? 'POST',
@@ -84,18 +90,22 @@ function service(audit: AuditLog, options: { readonly required?: boolean } = {})
         'x-address': address,
         'x-status': String(status),
         ...(user !== undefined && { 'x-user': user }),
+        ...(authorization !== undefined && { authorization }),
+        ...(body && { 'content-type': 'application/json' }),
       },
+      ...(body && { body: JSON.stringify(body) }),
     })
     await record(handle, path)(request).catch(() => {})
   }
 }
 
-/** Events and suppressed calls of all types together. */
+/** Events of single requests, and these with the counted requests of all types together. */
 async function totalOf(audit: AuditLog): Promise<{ events: number; total: number }> {
   const all = await allEvents(audit)
-  const { suppressed } = reportedLosses(all)
-  const events = all.filter(({ type }) => type !== 'warn:audit_log:gap').length
-  return { events, total: [...suppressed.values()].reduce((sum, count) => sum + count, events) }
+  const counted = all.filter(({ attributes }) => attributes['collapsed'] === true)
+  const events = all.length - counted.length
+  const counts = counted.map(({ attributes }) => attributes['count'] as number)
+  return { events, total: counts.reduce((sum, count) => sum + count, events) }
 }
 
 /** Requests, and the number of their events. */
@@ -128,16 +138,14 @@ async function expectCounted(
   events: number,
   sent: (i: number) => Sent,
 ) {
-  const { open, wait } = rig(store)
+  const { open } = rig(store)
   const first = open()
   const send = service(first)
   for (let i = 0; i < count; i++) await send(sent(i))
   expect(first.stats()).toMatchObject({ calls: count, stored: events, suppressed: count - events })
   await first.close()
-  wait(3)
   const second = open()
   onTestFinished(() => second.close())
-  await second.cleaning.run()
   expect(await totalOf(second)).toEqual({ events, total: count })
 }
 
@@ -150,22 +158,108 @@ it('refused requests are counted on SQLite as in memory', async () => {
   await expectCounted('SQLite', 300, 101, (i) => ({ address: `192.0.${i % 150}.1` }))
 })
 
-function start(options: { readonly required?: boolean } = {}) {
+function start(options: RecordRequestsOptions = {}) {
   const { open, wait } = rig('memory')
   const audit = open()
   onTestFinished(() => audit.close())
-  return { audit, wait, send: service(audit, options) }
+  return { audit, open, wait, send: service(audit, options) }
 }
 
-it('the next event of a client carries the number of the others', async () => {
+it('the event of the others has their number, their times and the reason', async () => {
   const { send, audit, wait } = start()
   for (let i = 0; i < 8; i++) await send()
   wait(1)
   await send()
-  await send()
+  await audit.flush()
   const { events } = await audit.list()
-  expect(events.map(({ attributes }) => attributes['suppressed_count'])).toEqual([undefined, 7])
-  expect(events[1]!.attributes).toMatchObject({ error: 'wrong', remote_address: '192.0.2.1' })
+  expect(events.map(({ attributes }) => attributes['count'])).toEqual([undefined, 7, undefined])
+  const { first_at, last_at, ...rest } = events[1]!.attributes as Record<string, string>
+  expect(rest).toEqual({
+    remote_address: '192.0.2.1',
+    response_status: 400,
+    error: 'wrong',
+    collapsed: true,
+    count: 7,
+  })
+  expect([events[1]!.type, events[1]!.username]).toEqual([CREATE, null])
+  const [first, last] = events.map(({ created_at }) => created_at)
+  expect(first! <= first_at!).toBe(true)
+  expect(first_at).toBe(last_at)
+  expect(last_at! < last!).toBe(true)
+})
+
+/** A request with a password for this name. */
+const named = (name: string): Sent => ({
+  status: 401,
+  authorization: `Basic ${Buffer.from(`${name}:wrong`).toString('base64')}`,
+})
+
+/** The names that an event lists, and how many requests there were with others. */
+const namesOf = (events: readonly AuditEvent[]): unknown[] =>
+  events.map(({ attributes: { count = 1, usernames, usernames_more } }) => [
+    count,
+    usernames,
+    usernames_more,
+  ])
+
+it.each([
+  ['POST', 50],
+  ['GET', 50],
+  ['GET', 150],
+])('wrong passwords for many names are counted with the names: %s, %i', async (method, count) => {
+  const { send, audit, open } = start()
+  const names = Array.from({ length: count }, (_, i) => `user${i}`)
+  await Promise.all(names.map((name) => send({ ...named(name), method })))
+  await audit.close()
+  const { events } = await open().list()
+  const more = Math.max(0, count - 101)
+  expect(namesOf(events)).toEqual([
+    [1, ['user0'], undefined],
+    [count - 1, names.slice(1, 101), more || undefined],
+  ])
+  expect(new Set(events.map(({ type }) => type))).toEqual(
+    new Set([method === 'GET' ? 'error:orders:index' : 'error:orders:create']),
+  )
+})
+
+const TOKEN = `ghp_${'a'.repeat(36)}`
+
+it.each<[string, Sent, unknown]>([
+  ['a long name', named('n'.repeat(5000)), ['n'.repeat(128)]],
+  ['a token in its place', named(TOKEN), ['[redacted]']],
+  ['a name of the service', { status: 401, user: 'ann' }, ['ann']],
+  ['a form', { status: 401, body: { email: 'a@b.example', password: 'x' } }, ['a@b.example']],
+  ['a member that is no text', { status: 429, body: { username: { a: 1 } } }, undefined],
+  ['no credentials', { status: 401 }, undefined],
+  ['another scheme', { status: 401, authorization: 'Bearer abc' }, undefined],
+  ['a status that refuses nobody', { ...named('ann'), status: 400 }, undefined],
+])('the tried name of a refused request: %s', async (_case, sent, expected) => {
+  const { send, audit } = start()
+  await send(sent)
+  const [event] = (await audit.list()).events
+  expect(event!.attributes['usernames']).toEqual(expected)
+})
+
+it('refused reads of a user are counted for the user', async () => {
+  const { send, audit, open } = start()
+  for (const user of ['ann', 'bob', 'ann', 'ann']) await send({ method: 'GET', status: 403, user })
+  for (const status of [200, 302, 400, 404]) await send({ method: 'GET', status })
+  await audit.close()
+  const { events } = await open().list()
+  expect(events.map(({ username, attributes: { count } }) => [username, count])).toEqual([
+    ['ann', undefined],
+    ['bob', undefined],
+    ['ann', 2],
+  ])
+})
+
+it("with refusals: 'all' each refusal is an event", async () => {
+  const { send, audit } = start({ refusals: 'all' })
+  for (let i = 0; i < 20; i++) await send({ ...named(`user${i}`), method: i % 2 ? 'GET' : 'POST' })
+  expect(audit.stats()).toMatchObject({ calls: 20, stored: 20 })
+  expect(() => service(audit, { refusals: 'some' as 'all' })).toThrow(
+    "refusals must be 'limited' or 'all'",
+  )
 })
 
 it('only clients without a user are limited, except for 401 and 429', async () => {
@@ -216,18 +310,19 @@ it('recorders of one log share the limits', async () => {
   expect(audit.stats().stored).toBe(101)
 })
 
-it('a required request that is suppressed leaves no intent', async () => {
+it('a required request that is counted leaves no intent of its own', async () => {
   const { send, audit } = start({ required: true })
   for (let i = 0; i < 5; i++) await send()
   expect((await audit.list()).events.map(({ type }) => type)).toEqual([CREATE])
   expect(audit.stats()).toMatchObject({ stored: 1, suppressed: 4 })
+  await audit.flush()
   const { updateState } = audit.store
   const read = (key: string) => updateState(key, (value) => value)
-  const intents = async (): Promise<unknown[]> => {
-    const owners = Object.keys((await read('intents')) ?? {})
-    return Promise.all(owners.map((owner) => read(`intents:${owner}`)))
-  }
-  await expect.poll(intents).toEqual([{}])
+  const owners = Object.keys((await read('intents')) ?? {})
+  const intents = await Promise.all(owners.map((owner) => read(`intents:${owner}`)))
+  expect(intents.flatMap((value) => Object.values(value as object))).toMatchObject([
+    { type: CREATE, attributes: { count: 4, interrupted: true } },
+  ])
 })
 
 it('the throttle of a type comes first, and a period is checked', async () => {

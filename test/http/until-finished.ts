@@ -22,3 +22,11 @@ export async function serveOn(listener: Parameters<typeof listen>[0]): Promise<s
 /** The events of a log, oldest first. */
 export const eventsOf = async (audit: AuditLog): Promise<readonly AuditEvent[]> =>
   (await audit.list({ limit: 1000 })).events
+
+/** Closes a log. Resolves to the events that it records then, such as those of counted calls. */
+export async function eventsAtClose(audit: AuditLog): Promise<readonly AuditEvent[]> {
+  const events: AuditEvent[] = []
+  audit.on('recorded', (event) => events.push(event))
+  await audit.close()
+  return events
+}

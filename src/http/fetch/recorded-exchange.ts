@@ -8,7 +8,6 @@ export interface Outcome {
   readonly status: number
   /** The body of the request, if the host has read it. */
   readonly sent: SentBody | undefined
-  readonly responseBody: string | undefined
 }
 
 /** A fetch request that is recorded, and its response. */
@@ -18,7 +17,10 @@ export abstract class RecordedFetchExchange<Context extends object>
 {
   readonly context: Context
   readonly request: Request
+  /** The body of the response, if its event needs it. */
+  responseBody: string | undefined
   #outcome: Outcome | undefined
+  #path: string | undefined
 
   constructor(context: Context, request: Request) {
     super()
@@ -44,7 +46,8 @@ export abstract class RecordedFetchExchange<Context extends object>
   }
 
   get path(): string {
-    return readTarget(this.request.url).path
+    this.#path ??= readTarget(this.request.url).path
+    return this.#path
   }
 
   get body(): unknown {
@@ -72,8 +75,8 @@ export abstract class RecordedFetchExchange<Context extends object>
     return this.request.signal.aborted
   }
 
-  get responseBody(): unknown {
-    return this.#outcome?.responseBody
+  get longBody(): unknown {
+    return this.responseBody
   }
 
   header(name: string): string {

@@ -1,5 +1,4 @@
 import { errorResponse } from '../problem.js'
-import { isOwnRequest } from '../record/own-request.js'
 import type { Ending } from '../record/reason.js'
 import {
   arrivalOf,
@@ -8,9 +7,12 @@ import {
   requestRecorder,
   type RequestRecorderOptions,
 } from '../record/recorder.js'
-import { isMutating } from '../record/route-type.js'
+import { isOwnRequest } from '../record/own-request.js'
+import { isMutating, isRefused } from '../record/route-type.js'
 import { toResponse } from './exchange.js'
 import type { RecordedFetchExchange } from './recorded-exchange.js'
+import { isShown } from '../record/reads.js'
+import { MAX_LIST_BYTES } from '../record/response-text.js'
 import { responseText } from './response-text.js'
 
 /** Result of a handler. */
@@ -39,7 +41,20 @@ export function fetchRecorder<Context extends object>(
   const isDescribed = (options.describe?.length ?? 0) > 1
 
   const isRefusal = (exchange: RecordedFetchExchange<Context>, status: number): boolean =>
-    (status >= 500 || (status >= 400 && isMutating(exchange.method))) && !isOwnRequest(exchange)
+    isRefused(status) ||
+    ((status >= 500 || (status >= 400 && isMutating(exchange.method))) && !isOwnRequest(exchange))
+
+  /** The text of the response if its event needs it. */
+  const textOf = async (
+    exchange: RecordedFetchExchange<Context>,
+    response: Response,
+  ): Promise<string | undefined> => {
+    if (isShown(response.status) && recorder.readsList(exchange))
+      return responseText(response, MAX_LIST_BYTES)
+    const isRead =
+      isRefusal(exchange, response.status) || (isDescribed && recorder.isRecorded(exchange))
+    return isRead ? responseText(response) : undefined
+  }
 
   const end = async (
     exchange: RecordedFetchExchange<Context>,
@@ -47,10 +62,9 @@ export function fetchRecorder<Context extends object>(
     { response, thrown }: Handled,
   ): Promise<void> => {
     const status = response?.status ?? SWITCHING_PROTOCOLS
-    const isRead = isRefusal(exchange, status) || (isDescribed && isMutating(exchange.method))
-    const responseBody = response && !thrown && isRead ? await responseText(response) : undefined
     const sent = isMutating(exchange.method) ? await exchange.readBody() : undefined
-    exchange.end({ status, sent, responseBody })
+    exchange.end({ status, sent })
+    if (response && !thrown) exchange.responseBody = await textOf(exchange, response)
     await recorder.end(exchange, begun, {
       isAnswered: response !== undefined,
       ...(thrown && { thrown }),

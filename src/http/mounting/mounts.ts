@@ -58,7 +58,7 @@ export type ViewRoutesOptions<Context> = ViewsEndpointOptions<Context> & Usernam
 
 export const noUser = (): null => null
 
-/** The endpoint, whose requests are not recorded. */
+/** The endpoint. Its requests are recorded only if it refuses access. */
 const own =
   <Context extends object>(
     { keyOf = (context) => context }: MountHost<Context, unknown>,

@@ -3,7 +3,7 @@ import { readTarget } from '../node-request.js'
 import { type UsernameOption, usernameOf } from '../username-option.js'
 import type { MatchedRoute, RecordedExchange, RequestUser } from '../record/exchange.js'
 import { RoutedExchange } from '../record/routed-exchange.js'
-import { readableText } from '../record/response-text.js'
+import { MAX_LIST_BYTES, readableText } from '../record/response-text.js'
 
 /** The part of a request that all frameworks on `node:http` have. */
 export interface SentRequest {
@@ -106,6 +106,10 @@ export class RecordedNodeExchange<Request extends SentRequest>
   /** The last chunk, which is the whole body of most refusals. */
   get responseBody(): unknown {
     return readableText(this.#chunk)
+  }
+
+  get longBody(): unknown {
+    return readableText(this.#chunk, MAX_LIST_BYTES)
   }
 
   header(name: string): string {

@@ -51,6 +51,8 @@ export interface RecordedExchange<Context> {
   readonly isAborted: boolean
   /** The body of the response, if it is known: parsed JSON or text. */
   readonly responseBody: unknown
+  /** As `responseBody`, also of a longer response, up to 1 MiB. */
+  readonly longBody: unknown
   /** The value of a header by its lower-case name; an empty string if it was not sent. */
   header(name: string): string
   /** The parts of `path` that hold secret parameters. */

@@ -51,8 +51,8 @@ function parseJson(text: string): unknown {
 }
 
 /** Parsed JSON, or the text; undefined for binary data, pages and streams. */
-function readBody({ responseBody }: RecordedExchange<unknown>): unknown {
-  const body = isBytes(responseBody) ? readableText(responseBody) : responseBody
+export function parsedBody(given: unknown): unknown {
+  const body = isBytes(given) ? readableText(given) : given
   if (typeof body === 'string') return /^\s*[[{]/.test(body) ? (parseJson(body) ?? body) : body
   return isStream(body) ? undefined : body
 }
@@ -81,7 +81,7 @@ export class SentResponse implements RecordedResponse {
   }
 
   get body(): unknown {
-    return readBody(this.#exchange)
+    return parsedBody(this.#exchange.responseBody)
   }
 }
 

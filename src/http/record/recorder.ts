@@ -1,6 +1,7 @@
 import type { AuditLog } from '../../audit-log.js'
 import { AuditLogError } from '../../errors.js'
 import { normalAddress } from '../../event/address.js'
+import type { EventTypes } from '../../event/event-types.js'
 import { backtraceOf } from '../../event/failure.js'
 import { storableText } from '../../event/json-copy.js'
 import { hasReason, requestOutcome } from '../../event/known-attributes.js'
@@ -16,6 +17,7 @@ import {
   withRequest,
 } from '../../recording/actor.js'
 import type { JsonObject } from '../../event/event.js'
+import { countNow, KnownCollapse } from '../../recording/collapse-rules.js'
 import type { Intent, OutcomeOptions } from '../../recording/intent.js'
 import { USERNAME_OPTION, type UsernameOption } from '../username-option.js'
 import type { RecordedExchange, RequestUser } from './exchange.js'
@@ -29,7 +31,15 @@ import {
   SentResponse,
   sentStatus,
 } from './reason.js'
-import { limitRefusal } from './refusals.js'
+import {
+  createReadRoutes,
+  isShown,
+  readCollapse,
+  readKeys,
+  type ReadRoute,
+  type ReadRoutes,
+} from './reads.js'
+import { refusalCollapse, triedName } from './refusals.js'
 import {
   type Arrival,
   type Data,
@@ -38,7 +48,14 @@ import {
   type RequestDataOptions,
 } from './request-data.js'
 import { parseTraceparent } from './trace-context.js'
-import { checkRouteTypes, isMutating, routeKey, type RouteTypes, routeType } from './route-type.js'
+import {
+  checkRouteTypes,
+  isMutating,
+  isRefused,
+  routeKey,
+  type RouteTypes,
+  routeType,
+} from './route-type.js'
 import type { OptionNames } from '../../options.js'
 
 export interface RequestRecorderOptions<Context>
@@ -51,6 +68,17 @@ export interface RequestRecorderOptions<Context>
   describe?(request: Context, response: RecordedResponse): Data | undefined
   /** Event types of some routes, or false for routes that are not recorded. */
   readonly routes?: RouteTypes
+  /**
+   * Routes whose successful `GET` requests are recorded, as `['/orders/:id']`, with `access: 'read'`. Further reads of one resource by
+   * one user within an hour are counted, and become one event.
+   * @default none
+   */
+  readonly reads?: readonly string[]
+  /**
+   * `all` records each refusal. `limited` records the first of each kind in a minute, and one event with the count of the others.
+   * @default 'limited'
+   */
+  readonly refusals?: 'limited' | 'all'
   /**
    * The id of the request in other logs, or undefined.
    * @default the header `x-request-id` if it has 1 to 200 visible ASCII characters
@@ -70,6 +98,8 @@ export const REQUEST_RECORDER_OPTIONS: OptionNames<RequestRecorderOptions<unknow
   ...USERNAME_OPTION,
   describe: true,
   routes: true,
+  reads: true,
+  refusals: true,
   requestId: true,
   required: true,
 }
@@ -80,7 +110,7 @@ export interface Begun extends Arrival {
 }
 
 /** The part of an audit log that records requests. */
-export type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'intents'>
+export type RecordingAudit = Pick<AuditLog, 'recordSystem' | 'types' | 'links' | 'intents'>
 
 /** Makes the middleware, the plugin or the wrapper of a framework that records requests. */
 export interface RecordRequests<Options, Recording> {
@@ -91,8 +121,9 @@ export interface RecordRequests<Options, Recording> {
    * - a mutating request with a 4xx response: `error:<controller>:<method>`, with the reason in `error`;
    * - any request with a 5xx response or a thrown error: `error:api:controller:unhandled`.
    *
-   * Refusals and failures without a user, and any 401 and 429, are recorded once a minute for each address, type and
-   * status; the next of these events has the number of the others in `suppressed_count`.
+   * Requests of any method that are refused with 401, 403 or 429 are recorded too, and successful reads of the routes in
+   * `reads`. Of refusals and failures without a user, and of any 401 and 429, the first for each address, type and status in
+   * a minute is recorded, and one event with the number of the others.
    *
    * Controller and method come from `routes`, or from the path of the route by the conventions of Rails, including the paths of
    * its routers. Errors are recorded with their message and backtrace.
@@ -107,6 +138,8 @@ export interface RecordRequests<Options, Recording> {
 }
 
 const UNHANDLED = 'error:api:controller:unhandled'
+/** A refusal by an endpoint of the log. */
+const OWN_REFUSED = 'error:audit_log:refused'
 
 /** The event of a request whose process ended before it was recorded. */
 const INTERRUPTED = { error: 'the process ended before the outcome of the request was recorded' }
@@ -143,6 +176,9 @@ function userOf(exchange: RecordedExchange<unknown>): KnownActor {
 
 type RecordedEvent = [type: string, data: Data, options: OutcomeOptions]
 
+/** The data is that of the collapse. */
+const NO_DATA: Data = {}
+
 /** These are limited with a user, too: a wrong password may come with a name, and 429 is the answer to floods. */
 const ALWAYS_LIMITED: ReadonlySet<number> = new Set([401, 429])
 
@@ -156,41 +192,112 @@ function knownStatus(exchange: RecordedExchange<unknown>, ending: Ending): numbe
   return isLeft || isUnanswered(ending) ? undefined : status
 }
 
-/** The type of an event, with a throttle if a client without a user can cause any number of them. */
+/** Why a request failed. */
+interface Failure {
+  readonly error: string
+  readonly backtrace?: string
+}
+
+/** A request whose event is being made. */
+interface Recorded {
+  readonly type: string
+  readonly error: string
+  readonly address: string
+  readonly username: string | null
+  /** The data of the event. */
+  readonly data: () => Data
+}
+
+/** The event of a request, which is counted if a client can cause any number of them. */
 function limitedEvent(
   audit: object,
   exchange: RecordedExchange<unknown>,
   ending: Ending,
-  {
-    type,
-    address,
-    username,
-  }: { readonly type: string; readonly address: string; readonly username: string | null },
-): Pick<OutcomeOptions, 'throttle'> & { readonly type: string } {
+  { type, error, address, username, data }: Recorded,
+): RecordedEvent {
   const status = endStatus(exchange, ending)
   const isKnown = username !== null && !ALWAYS_LIMITED.has(status)
-  if (status < 400 || isUnanswered(ending) || isKnown) return { type }
+  const isRead = isOwnRequest(exchange) || !isMutating(exchange.method)
+  const isRefusedRead = isRead && isRefused(status)
+  if (status < 400 || isUnanswered(ending) || (isKnown && !isRefusedRead))
+    return [type, data(), { username }]
   const { route, method } = exchange
-  const failed = status < 500 ? undefined : route ? routeKey(method, route) : 'unmatched'
-  return limitRefusal(audit, { type, status, route: failed, address })
+  const tried =
+    isRefused(status) && !isKnown ? callHost(exchange, () => triedName(exchange)) : undefined
+  const refusal = {
+    type,
+    status,
+    route: status < 500 ? undefined : route ? routeKey(method, route) : 'unmatched',
+    address,
+    username: isKnown ? username : null,
+    tried: tried ?? (isKnown ? undefined : (username ?? undefined)),
+    error,
+  }
+  const limited = refusalCollapse(audit, refusal, data)
+  return [limited.type, NO_DATA, { username, collapse: limited.collapse }]
 }
 
-const needsReason = ({ types }: RecordingAudit, type: string, attributes: Data): boolean =>
-  types[type]?.reason === 'required' && !hasReason(attributes as JsonObject)
+/** The option `refusals`. Throws `INVALID_OPTION`. */
+function readRefusals(given: unknown): 'limited' | 'all' {
+  if (given === undefined || given === 'limited' || given === 'all') return given ?? 'limited'
+  throw new AuditLogError('INVALID_OPTION', "refusals must be 'limited' or 'all'")
+}
 
-/** The request has been handled, so its event must not be lost. */
-function recordWithoutReason(
+/** The type of a request's event, with the reason of a failure; `undefined` if the request leaves none. */
+function outcomeOf(
+  exchange: RecordedExchange<unknown>,
+  ending: Ending,
+  { types, routes }: { readonly types: EventTypes; readonly routes: RouteTypes },
+): readonly [type: string, failure?: Failure] | undefined {
+  const status = endStatus(exchange, ending)
+  const failed = (): Failure => ({ error: reasonOf(exchange, ending) })
+  if (isOwnRequest(exchange)) return isRefused(status) ? [OWN_REFUSED, failed()] : undefined
+  if (status >= 500) {
+    const backtrace = backtraceOf(ending.thrown?.value)
+    return [UNHANDLED, { ...failed(), ...(backtrace && { backtrace }) }]
+  }
+  if (!isMutating(exchange.method) && !isRefused(status)) return undefined
+  const route = routeType(exchange.route, exchange.method, types, routes)
+  if (!route) return undefined
+  const { controller, method } = route
+  return status < 400
+    ? [`api:${controller}:${method}`]
+    : [`error:${controller}:${method}`, failed()]
+}
+
+/** Returns a function that returns the id of a request in other logs. */
+function createRequestId<Context>(options: RequestRecorderOptions<Context>) {
+  return (exchange: RecordedExchange<Context>): string | undefined => {
+    const id: unknown = callHost(exchange, () =>
+      options.requestId ? options.requestId(exchange.context) : sentRequestId(exchange),
+    )
+    if (typeof id === 'string') return redactText(storableText(id))
+    if (id !== undefined && id !== null)
+      exchange.report(
+        new AuditLogError('INVALID_OPTION', 'requestId must return a text or undefined'),
+      )
+    return undefined
+  }
+}
+
+/** The data of an event. If its type needs a reason that is missing, it is recorded all the same: the request has been handled. */
+function withoutReason(
+  { types }: RecordingAudit,
   exchange: RecordedExchange<unknown>,
   type: string,
   attributes: Data,
-): void {
+): Data {
+  if (types[type]?.reason !== 'required' || hasReason(attributes as JsonObject)) return attributes
   happened.add(attributes)
   const message = `${type} needs a reason, which describe must return: its event has none`
   exchange.report(new AuditLogError('INVALID_DATA', message))
+  return attributes
 }
 
 /** The events of requests. */
 interface RequestEvents<Context> {
+  /** The routes whose reads are recorded. */
+  readonly reads: ReadRoutes
   /** The id of the request in other logs. */
   readonly requestIdOf: (exchange: RecordedExchange<Context>) => string | undefined
   /** The event of a request that is not handled yet, for the case that its process ends. */
@@ -208,45 +315,64 @@ function requestEvents<Context>(
   options: RequestRecorderOptions<Context>,
 ): RequestEvents<Context> {
   const { routes = {} } = options
-  checkRouteTypes(routes)
+  const keys = readKeys(options.reads)
+  checkRouteTypes(routes, keys)
+  const isLimited = readRefusals(options.refusals) === 'limited'
   const request = requestData(options)
+  const reads = createReadRoutes({ keys, routes, isSecret: request.isSecret }, audit)
 
-  const eventOf = (
-    exchange: RecordedExchange<Context>,
-    ending: Ending,
-  ): [type: string, data: Data] | undefined => {
-    if (isOwnRequest(exchange)) return undefined
-    const status = endStatus(exchange, ending)
-    if (status >= 500) {
-      const backtrace = backtraceOf(ending.thrown?.value)
-      const data = { error: reasonOf(exchange, ending), ...(backtrace && { backtrace }) }
-      return [UNHANDLED, data]
-    }
-    if (!isMutating(exchange.method)) return undefined
-    const route = routeType(exchange.route, exchange.method, audit.types, routes)
-    if (!route) return undefined
-    const { controller, method } = route
-    if (status < 400) return [`api:${controller}:${method}`, {}]
-    return [`error:${controller}:${method}`, { error: reasonOf(exchange, ending) }]
-  }
-
-  const requestIdOf = (exchange: RecordedExchange<Context>): string | undefined => {
-    const id: unknown = callHost(exchange, () =>
-      options.requestId ? options.requestId(exchange.context) : sentRequestId(exchange),
-    )
-    if (typeof id === 'string') return redactText(storableText(id))
-    if (id !== undefined && id !== null)
-      exchange.report(
-        new AuditLogError('INVALID_OPTION', 'requestId must return a text or undefined'),
-      )
-    return undefined
-  }
+  const requestIdOf = createRequestId(options)
   const requestId = (exchange: RecordedExchange<Context>): Data => {
     const request_id = requestIdOf(exchange)
     return request_id === undefined ? {} : { request_id }
   }
 
+  const describe = (exchange: RecordedExchange<Context>, status: number): Data | undefined =>
+    options.describe &&
+    callHost(exchange, () =>
+      options.describe!(exchange.context, new SentResponse(exchange, status)),
+    )
+  const dataOf = (
+    exchange: RecordedExchange<Context>,
+    arrival: Arrival,
+    ending: Ending,
+    {
+      attributes,
+      described,
+    }: { readonly attributes: Data | undefined; readonly described: unknown },
+  ): Data => {
+    const ofHost = request.redacted(described)
+    return {
+      ...request.of(exchange, arrival, sentStatus(exchange, ending)),
+      ...requestId(exchange),
+      ...attributes,
+      ...ofHost,
+      ...requestOutcome(ofHost, knownStatus(exchange, ending)),
+    }
+  }
+  const readEvent = (
+    exchange: RecordedExchange<Context>,
+    arrival: Arrival,
+    ending: Ending,
+    route: ReadRoute,
+  ): RecordedEvent => {
+    const { actor, attributes } = userOf(exchange)
+    const username = actor.username || null
+    const described = describe(exchange, exchange.status) ?? NO_DATA
+    const data = (): Data =>
+      withoutReason(
+        audit,
+        exchange,
+        route.type,
+        dataOf(exchange, arrival, ending, { attributes, described }),
+      )
+    const { redacted } = request
+    const read = { route, exchange, username, described, data, redacted }
+    return [route.type, NO_DATA, { username, collapse: readCollapse(read) }]
+  }
+
   return {
+    reads,
     requestIdOf,
     interrupted: (exchange, arrival) => ({
       ...request.arrived(exchange, arrival),
@@ -254,28 +380,23 @@ function requestEvents<Context>(
       ...INTERRUPTED,
     }),
     ended(exchange, arrival, ending) {
-      const event = eventOf(exchange, ending)
-      if (!event) return undefined
-      const [type, data] = event
-      const status = sentStatus(exchange, ending)
-      const described = callHost(exchange, () =>
-        options.describe?.(exchange.context, new SentResponse(exchange, status)),
-      )
-      const ofHost = request.redacted(described)
-      const { actor, attributes: ofActor } = userOf(exchange)
-      const attributes = {
-        ...request.of(exchange, arrival, status),
-        ...requestId(exchange),
-        ...ofActor,
-        ...ofHost,
-        ...requestOutcome(ofHost, knownStatus(exchange, ending)),
-        ...data,
+      const isRead = !ending.thrown && isShown(exchange.status) && !isOwnRequest(exchange)
+      const read = isRead ? reads.of(exchange) : undefined
+      if (read) return readEvent(exchange, arrival, ending, read)
+      const outcome = outcomeOf(exchange, ending, { types: audit.types, routes })
+      if (!outcome) return undefined
+      const [type, failure] = outcome
+      const { actor, attributes } = userOf(exchange)
+      const data = (): Data => {
+        const described = describe(exchange, sentStatus(exchange, ending))
+        const all = { ...dataOf(exchange, arrival, ending, { attributes, described }), ...failure }
+        return withoutReason(audit, exchange, type, all)
       }
-      if (needsReason(audit, type, attributes)) recordWithoutReason(exchange, type, attributes)
       const username = actor.username || null
+      if (!isLimited || !failure) return [type, data(), { username }]
       const { address } = arrival
-      const limited = limitedEvent(audit, exchange, ending, { type, address, username })
-      return [limited.type, attributes, { username, throttle: limited.throttle }]
+      const { error } = failure
+      return limitedEvent(audit, exchange, ending, { type, error, address, username, data })
     },
   }
 }
@@ -326,6 +447,10 @@ export const arrivalOf = (exchange: RecordedExchange<unknown>): Arrival => ({
 
 /** Records requests, independent of the HTTP server. */
 export interface RequestRecorder<Context> {
+  /** True if the response of a request lists records whose reads are recorded. */
+  readsList(exchange: RecordedExchange<Context>): boolean
+  /** True if the success of a request is recorded. */
+  isRecorded(exchange: RecordedExchange<Context>): boolean
   /** True if the handler of a request has to wait for its intent. */
   needsIntent(exchange: RecordedExchange<Context>): boolean
   /** Resolves when the store has the intent of the request; rejects if it cannot keep it. */
@@ -384,6 +509,9 @@ export function requestRecorder<Context>(
   }
 
   return {
+    readsList: (exchange) => requests.reads.of(exchange)?.isList === true,
+    isRecorded: (exchange) =>
+      isMutating(exchange.method) || requests.reads.of(exchange) !== undefined,
     needsIntent: (exchange) => intents !== undefined && isMutating(exchange.method),
     open: async (exchange, arrival) =>
       runAlone(() => intents!.open(UNHANDLED, requests.interrupted(exchange, arrival))),
@@ -400,6 +528,9 @@ export function requestRecorder<Context>(
       } catch (error) {
         return failed(exchange, intent, error)
       }
+      const collapse = event?.[2].collapse
+      if (!intent && collapse instanceof KnownCollapse && countNow(audit, collapse))
+        return undefined
       return event || intent ? store(exchange, intent, event) : undefined
     },
   }

@@ -45,7 +45,8 @@ export interface RequestDataReader {
   /** The data of a request's event; `status` is the status of the response. */
   of(exchange: RecordedExchange<unknown>, arrival: Arrival, status: number): Data
   /** Data of the host with its secrets redacted. */
-  redacted(data: unknown): Data
+  readonly redacted: (data: unknown) => Data
+  readonly isSecret: IsSecret
 }
 
 const MAX_BODY_BYTES = 65_536
@@ -117,6 +118,7 @@ export function requestData(options: RequestDataOptions): RequestDataReader {
   })
 
   return {
+    isSecret,
     arrived,
     of(exchange, arrival, status) {
       const params = redactedAt(['url_params'], exchange.params)

@@ -31,6 +31,11 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TR
 /** True for every method but the safe ones (RFC 9110, section 9.2.1). Methods are case-sensitive. */
 export const isMutating = (method: string): boolean => !SAFE_METHODS.has(method)
 
+/** The statuses of refused access, which are recorded of any method. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
+
+export const isRefused = (status: number): boolean => REFUSED.has(status)
+
 const MAX_VERB = 40
 
 /** `create` for POST, and so on; for other methods their name, with `_` for characters that no event type has. Clients can send any method. */
@@ -48,12 +53,13 @@ function verbOf(method: string): string {
 const TYPE = /^([\w-]+):([\w-]+)$/
 const KEY = /^([!#$%&'*+.^`|~\w-]+) [/{]/
 
-/** Throws `INVALID_OPTION` for a malformed route or type. */
-export function checkRouteTypes(routes: RouteTypes): void {
+/** Throws `INVALID_OPTION` for a malformed route or type. `reads` are the keys of reads that are recorded. */
+export function checkRouteTypes(routes: RouteTypes, reads: ReadonlySet<string> = new Set()): void {
   checkNamed(routes, 'routes')
   for (const [key, type] of Object.entries<unknown>(routes)) {
     const method = KEY.exec(key)?.[1]
-    if (method === undefined || !isMutating(method) || method !== method.toUpperCase())
+    const isRead = reads.has(key) && type !== false
+    if (!isRead && (method === undefined || !isMutating(method) || method !== method.toUpperCase()))
       throw new AuditLogError(
         'INVALID_OPTION',
         `routes: ${JSON.stringify(key)} must be a method in upper case other than ${[...SAFE_METHODS].join(', ')}, a space and the path of a route`,
@@ -71,7 +77,10 @@ export const routeKey = (method: string, { path }: RecordedRoute): string =>
 
 const isParameter = (segment: string): boolean => /[:*]/.test(segment)
 
-function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
+/** The verb of a read, by the conventions of Rails. */
+const readVerb = (last: string): string => (isParameter(last) ? 'show' : 'index')
+
+function typeOfPath(path: string, method: string, types: EventTypes): RouteType {
   // Braces enclose optional parts.
   const segments = path
     .replaceAll(/[{}]/g, '')
@@ -85,13 +94,14 @@ function typeOfPath(path: string, verb: string, types: EventTypes): RouteType {
     const isAction = Object.hasOwn(types, `api:${owner}:${last}`) || !last.endsWith('s')
     if (isAction) return { controller: owner, method: last }
   }
+  const verb = method === 'GET' || method === 'HEAD' ? readVerb(end) : verbOf(method)
   return { controller: last, method: verb }
 }
 
 /**
  * The entry of `routes`; otherwise the name of the route if it is `<controller>:<method>`; otherwise a
  * type derived from its path by the conventions of Rails: the last collection and the verb (`POST /changes` is
- * changes:create), or the action after a member (`POST /changes/:id/start` is changes:start). The last word
+ * changes:create; of reads `index`, or `show` if it ends with a parameter), or the action after a member (`POST /changes/:id/start` is changes:start). The last word
  * is an action if the registry has `api:<collection>:<word>`, or if it is not a plural. A request without a
  * route is `unmatched:<verb>`, because clients can send any path. A request whose route is a regular
  * expression without a name is `unmatched:<verb>` too.
@@ -102,13 +112,12 @@ export function routeType(
   types: EventTypes,
   routes: RouteTypes,
 ): RouteType | false {
-  const verb = verbOf(method)
-  if (!route) return { controller: 'unmatched', method: verb }
+  if (!route) return { controller: 'unmatched', method: verbOf(method) }
   const key = routeKey(method, route)
   const stated = Object.hasOwn(routes, key) ? routes[key]! : (route.name ?? '')
   if (stated === false) return false
   const named = TYPE.exec(stated)
   if (named) return { controller: named[1]!, method: named[2]! }
-  if (typeof route.path !== 'string') return { controller: 'unmatched', method: verb }
-  return typeOfPath(route.path, verb, types)
+  if (typeof route.path !== 'string') return { controller: 'unmatched', method: verbOf(method) }
+  return typeOfPath(route.path, method, types)
 }

@@ -76,7 +76,8 @@ describe('a browser', () => {
 
   it('lists events, filters and sorts them, and pages back', async () => {
     const page = await open()
-    const response = await fetchIn(page, '/api/events')
+    // The first request of a browser has no credentials, and is recorded as refused.
+    const response = await fetchIn(page, '/api/events?filter[n_present]=1')
     expect([response.status, response.type]).toEqual([206, JSON_API])
     expect(numbers(response)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
     const query = 'filter[type_in][]=n:1&filter[type_in][]=n:2&filter[sorts]=n desc&limit=3'
@@ -84,7 +85,7 @@ describe('a browser', () => {
     for (const text of [query, new URLSearchParams(query).toString()])
       expect(numbers(await fetchIn(page, `/api/events?${text}`))).toEqual([11, 10, 8])
     const seen: unknown[] = []
-    let path: string | undefined = '/api/events?limit=5'
+    let path: string | undefined = '/api/events?limit=5&filter[n_present]=1'
     while (path !== undefined) {
       const response: Fetched = await fetchIn(page, path)
       seen.unshift(...numbers(response))

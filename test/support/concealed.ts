@@ -280,6 +280,9 @@ export function leakOf(
   }
   const [seen, expected] = [comparable(given), comparable(model)]
   if (seen === expected) return undefined
+  // On a busy machine a count may end before it has read all events.
+  if (path.startsWith('/counts') && /"exact":(?:false|\{[^}]*false)/.test(given.body))
+    return undefined
   let at = 0
   while (seen[at] === expected[at]) at += 1
   const cut = (text: string): string => text.slice(Math.max(0, at - 60), at + 60)

@@ -1,4 +1,3 @@
-import { concealer } from '../event/concealed.js'
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { spend, type Steps } from './steps.js'
 import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
@@ -34,8 +33,6 @@ export interface AttributeReader<Item> extends Declaration {
   valuesInSteps(item: Item, name: string): Steps<JsonValue[]>
   /** The reader of all texts but the id, whatever the name. Only for items whose texts queries may search. */
   readonly anyText?: AttributeReader<Item>
-  /** The reader of items as if they had no attributes of these names. Only for items that can conceal some. */
-  without?(names: readonly string[]): AttributeReader<Item>
 }
 
 /** A key of an object. `isInherited`: plain objects inherit a member with this name. */
@@ -269,25 +266,7 @@ export const eventAttributes: AttributeReader<AuditEvent> = {
   walk: eventWalk,
   valuesInSteps: eventValuesInSteps,
   anyText: eventTexts,
-  without(names) {
-    const view = concealer(names)
-    return { ...readerOf(eventAttributes, view), anyText: readerOf(eventTexts, view) }
-  },
 }
-
-/** The reader of the views of events. */
-const readerOf = (
-  reader: AttributeReader<AuditEvent>,
-  view: (event: AuditEvent) => AuditEvent,
-): AttributeReader<AuditEvent> => ({
-  types: reader.types,
-  isOpen: reader.isOpen,
-  walk(name, visit) {
-    const walk = reader.walk(name, visit)
-    return (event) => walk(view(event))
-  },
-  valuesInSteps: (event, name) => reader.valuesInSteps(view(event), name),
-})
 
 export type Scalar = string | number | boolean
 

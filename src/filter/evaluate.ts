@@ -13,6 +13,7 @@ import {
   scalarsInSteps,
   someScalar,
 } from './attributes.js'
+import { concealedReader } from './concealed-reader.js'
 import { likeMatcher } from './like.js'
 import { isTextTest, predicateOf, type Predicate, type TestName } from './predicates.js'
 import { containing, endingWith, startingWith, type TextMatcher } from './search.js'
@@ -395,11 +396,21 @@ function compileAttribute<Item>(
   return join(tests, compound === 'any' ? 'or' : 'and')
 }
 
+/** The reader without these names. Only filters of events conceal names. */
+const without = <Item>(
+  reader: AttributeReader<Item>,
+  names: readonly string[],
+): AttributeReader<Item> =>
+  concealedReader(
+    reader as unknown as AttributeReader<AuditEvent>,
+    names,
+  ) as unknown as AttributeReader<Item>
+
 function compileCondition<Item>(
   all: AttributeReader<Item>,
   { attributes: names, combinator, joinedName, concealed, ...condition }: Condition,
 ): Compiled<Item> {
-  const attributes = concealed ? all.without!(concealed) : all
+  const attributes = concealed ? without(all, concealed) : all
   const test = { ...condition, predicate: predicateOf(condition.predicate) }
   const apart = join(
     names.map((name) => compileAttribute(attributes, name, test)),

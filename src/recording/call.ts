@@ -5,7 +5,7 @@ import type { IdSuffix } from '../event/event-id.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { readOnlyError } from '../store/read-only.js'
 import { checkOptions } from '../options.js'
-import { type Collapsing, KnownCollapse, setCount } from './collapse-rules.js'
+import { type Collapsing, type CountedCall, KnownCollapse, setCount } from './collapse-rules.js'
 import type { EventStore } from '../store/store.js'
 import { contextOf } from './call-context.js'
 import type { Drafts } from './drafts.js'
@@ -104,6 +104,9 @@ function checkSystemOptions({ collapse, throttle, transaction, source }: CallOpt
     throw fault(`source must be a path of at most ${MAX_SOURCE} characters, such as /api/orders/17`)
 }
 
+/** The calls that begin a window, by their drafts. */
+const firstOf = new WeakMap<EventDraft, CountedCall>()
+
 /** The draft of a system event; `undefined` if the call is suppressed or counted. Throws if it must be rejected. */
 function systemDraft(
   { definitions, drafts, throttling, collapsing }: CallParts,
@@ -128,7 +131,10 @@ function systemDraft(
   const { data, source } = known && !hasOwnRule ? known.event() : made
   const within = source === undefined ? context : { ...context, source }
   const draft = drafts.system(type, definition, data, within)
-  if (counted) collapsing.open(counted)
+  if (counted) {
+    collapsing.open(counted)
+    firstOf.set(draft, counted)
+  }
   return throttle || kind.live ? { ...draft, throttle, live: kind.live } : draft
 }
 
@@ -154,7 +160,7 @@ function draftOf(parts: CallParts, call: Call): EventDraft | undefined {
 
 /** Gives the draft of a call to the recorder. Throws if the call must be rejected. */
 function add(
-  { policyOf, idempotency, recorder, throttling }: CallParts,
+  { policyOf, idempotency, recorder, throttling, collapsing }: CallParts,
   draft: EventDraft,
   { transaction, signal, idempotencyKey }: CallOptions = {},
 ): Promise<AuditEvent | undefined> {
@@ -164,7 +170,10 @@ function add(
   if (transaction !== undefined && !draft.live)
     return recorder.enlist(draft, transaction, { signal })
   if (draft.throttle) throttling.pending(draft)
-  return recorder.add(draft, { signal, policy })
+  const recorded = recorder.add(draft, { signal, policy })
+  const first = firstOf.get(draft)
+  if (first) recorded.catch(() => collapsing.lost(first))
+  return recorded
 }
 
 /** Gives the outcome of an intent to the recorder. */

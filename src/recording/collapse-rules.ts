@@ -91,6 +91,8 @@ export interface Collapsing extends CollapseRules {
   count(call: CountedCall): boolean
   /** Begins the window of a call that is being recorded. */
   open(call: CountedCall): void
+  /** Ends the window of a call that was not recorded, unless other calls were counted in it. */
+  lost(call: CountedCall): void
   /** Resolves when the counts are in the store. Rejects if it fails. */
   save(): Promise<void>
   /** Ends all windows, and records their events within `ms()` milliseconds. Never rejects. */

@@ -243,6 +243,15 @@ function oldestOf(windows: Iterable<Window>): Window | undefined {
   return oldest
 }
 
+/** Ends the windows whose time is over. Returns the end of the next one. */
+function endDue(windows: Iterable<Window>, time: number, end: (window: Window) => void): number {
+  let next = Infinity
+  for (const window of windows)
+    if (window.endsAt <= time) end(window)
+    else next = Math.min(next, window.endsAt)
+  return next
+}
+
 export function createCollapsing(parts: CollapsingParts): Collapsing {
   const windows = new Map<string, Window>()
   const counts = createCounts(parts)
@@ -255,13 +264,7 @@ export function createCollapsing(parts: CollapsingParts): Collapsing {
     if (!isLimited) open--
     if (rest) counts.end(rest, ms)
   }
-  const ends = createFirstTimer((time) => {
-    let next = Infinity
-    for (const window of windows.values())
-      if (window.endsAt <= time) end(window)
-      else next = Math.min(next, window.endsAt)
-    return next
-  })
+  const ends = createFirstTimer((time) => endDue(windows.values(), time, end))
   let countedAt = 0
   const idle = createFirstTimer((time) => {
     const idleAt = countedAt + (parts.idleMs ?? Infinity)
@@ -308,6 +311,10 @@ export function createCollapsing(parts: CollapsingParts): Collapsing {
       if (!isLimited) open++
       windows.set(key, { key, isLimited, endsAt: time + windowMs, usedAt: time, rest: undefined })
       ends.watch(time + windowMs)
+    },
+    lost({ key }) {
+      const window = windows.get(key)
+      if (window && !window.rest) end(window)
     },
     async save() {
       const time = performance.now()

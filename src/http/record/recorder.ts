@@ -310,6 +310,36 @@ interface RequestEvents<Context> {
   ): RecordedEvent | undefined
 }
 
+/** A request that has ended, as its event is made of it. */
+interface Ended {
+  readonly arrival: Arrival
+  readonly ending: Ending
+  /** The attributes of the user. */
+  readonly attributes: Data | undefined
+  /** The result of the host's `describe`. */
+  readonly described: unknown
+}
+
+/** Returns a function that returns the data of the event of a request. */
+const createData =
+  <Context>(
+    request: ReturnType<typeof requestData>,
+    requestId: (exchange: RecordedExchange<Context>) => Data,
+  ) =>
+  (
+    exchange: RecordedExchange<Context>,
+    { arrival, ending, attributes, described }: Ended,
+  ): Data => {
+    const ofHost = request.redacted(described)
+    return {
+      ...request.of(exchange, arrival, sentStatus(exchange, ending)),
+      ...requestId(exchange),
+      ...attributes,
+      ...ofHost,
+      ...requestOutcome(ofHost, knownStatus(exchange, ending)),
+    }
+  }
+
 function requestEvents<Context>(
   audit: RecordingAudit,
   options: RequestRecorderOptions<Context>,
@@ -332,24 +362,7 @@ function requestEvents<Context>(
     callHost(exchange, () =>
       options.describe!(exchange.context, new SentResponse(exchange, status)),
     )
-  const dataOf = (
-    exchange: RecordedExchange<Context>,
-    arrival: Arrival,
-    ending: Ending,
-    {
-      attributes,
-      described,
-    }: { readonly attributes: Data | undefined; readonly described: unknown },
-  ): Data => {
-    const ofHost = request.redacted(described)
-    return {
-      ...request.of(exchange, arrival, sentStatus(exchange, ending)),
-      ...requestId(exchange),
-      ...attributes,
-      ...ofHost,
-      ...requestOutcome(ofHost, knownStatus(exchange, ending)),
-    }
-  }
+  const dataOf = createData(request, requestId)
   const readEvent = (
     exchange: RecordedExchange<Context>,
     arrival: Arrival,
@@ -364,7 +377,7 @@ function requestEvents<Context>(
         audit,
         exchange,
         route.type,
-        dataOf(exchange, arrival, ending, { attributes, described }),
+        dataOf(exchange, { arrival, ending, attributes, described }),
       )
     const { redacted } = request
     const read = { route, exchange, username, described, data, redacted }
@@ -389,7 +402,7 @@ function requestEvents<Context>(
       const { actor, attributes } = userOf(exchange)
       const data = (): Data => {
         const described = describe(exchange, sentStatus(exchange, ending))
-        const all = { ...dataOf(exchange, arrival, ending, { attributes, described }), ...failure }
+        const all = { ...dataOf(exchange, { arrival, ending, attributes, described }), ...failure }
         return withoutReason(audit, exchange, type, all)
       }
       const username = actor.username || null

@@ -8,6 +8,9 @@ export const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'b
 /** The whole document, as an expression. */
 export const ALL = 'document'
 
+/** True for an expression for the whole document, or for it without some parts. */
+const isWhole = (checked: string): boolean => checked === ALL || checked.includes('exclude:')
+
 interface Violation {
   readonly id: string
   readonly nodes: readonly {
@@ -23,7 +26,7 @@ export async function violationsOf(
   checked = ALL,
 ): Promise<string[]> {
   // The part with the heading of the page is loaded late.
-  if (checked === ALL) await page.locator('h1').first().waitFor({ state: 'attached' })
+  if (isWhole(checked)) await page.locator('h1').first().waitFor({ state: 'attached' })
   const isLoaded = await page.evaluate<boolean>(`'axe' in globalThis`)
   if (!isLoaded) await page.evaluate(`${axe.source};undefined`)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(

@@ -177,6 +177,7 @@ it('the event of the others has their number, their times and the reason', async
   expect(rest).toEqual({
     remote_address: '192.0.2.1',
     response_status: 400,
+    outcome: 'failure',
     error: 'wrong',
     collapsed: true,
     count: 7,
@@ -217,9 +218,9 @@ it.each([
     [1, ['user0'], undefined],
     [count - 1, names.slice(1, 101), more || undefined],
   ])
-  expect(new Set(events.map(({ type }) => type))).toEqual(
-    new Set([method === 'GET' ? 'error:orders:index' : 'error:orders:create']),
-  )
+  expect(
+    new Set(events.map(({ type, attributes }) => [type, attributes['outcome']].join(' '))),
+  ).toEqual(new Set([`error:orders:${method === 'GET' ? 'index' : 'create'} denied`]))
 })
 
 const TOKEN = `ghp_${'a'.repeat(36)}`

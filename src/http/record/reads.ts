@@ -227,13 +227,15 @@ export function readCollapse(read: Read): KnownCollapse {
   const more = ids ? {} : UNKNOWN
   const source = route.sourceOf(exchange)
   const shared = (): Data => ({ ...read.redacted(links), ...more, access: 'read' })
+  // Other reads may have another outcome than that which the host gave.
+  const outcome = 'outcome' in read.described ? undefined : { outcome: 'success' }
   return new KnownCollapse(
     {
       type: route.type,
       key: keyOf(read, source, ids && !hasLinks ? [] : [links, ids === undefined]),
       windowMs: HOUR_MS,
       listed,
-      rest: (): RestData => ({ username, source, data: shared() }),
+      rest: (): RestData => ({ username, source, data: { ...shared(), ...outcome } }),
     },
     () => ({
       source,

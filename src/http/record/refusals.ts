@@ -1,3 +1,4 @@
+import { requestOutcome } from '../../event/known-attributes.js'
 import { networkOf } from '../../event/address.js'
 import type { JsonObject } from '../../event/event.js'
 import { callKey, KnownCollapse, listedAttributes } from '../../recording/collapse-rules.js'
@@ -83,7 +84,9 @@ export function refusalCollapse(
   const limit = limiters.get(audit) ?? refusalLimiter()
   limiters.set(audit, limit)
   const { type, username, scope } = limit(refusal)
-  const { tried, error } = refusal
+  const { tried, error, status } = refusal
+  // Beyond the limits an event counts requests of several statuses.
+  const outcome = type === REFUSED ? undefined : requestOutcome({}, status)
   const listed = { attribute: 'usernames', values: tried === undefined ? [] : [tried] }
   const call = {
     type,
@@ -91,7 +94,7 @@ export function refusalCollapse(
     windowMs: PERIOD_MS,
     listed,
     isLimited: true,
-    rest: () => ({ username, data: { ...scope, error: error.slice(0, MAX_ERROR) } }),
+    rest: () => ({ username, data: { ...scope, ...outcome, error: error.slice(0, MAX_ERROR) } }),
   }
   const collapse = new KnownCollapse(call, () => ({
     data: { ...data(), ...listedAttributes(listed) },

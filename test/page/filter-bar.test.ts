@@ -188,6 +188,8 @@ describe('the field', () => {
 
   it('suggests recent queries', async () => {
     const page = await open(`${ANN}&${AUDIT}`, {}, openPage)
+    // Queries are recorded by the part that shows the chips, which is loaded late.
+    await chip(page, 'level is audit').waitFor()
     await field(page).focus()
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')

@@ -336,6 +336,9 @@ it('saves a query under a name, and gets alerts of its events', async () => {
   const views = page.getByRole('complementary', { name: 'Views' })
   await ann.click(views.getByRole('button', { name: 'Alert me' }))
   await page.getByText('The order and the time range of the list are dropped').waitFor()
+  // The only channel is chosen once the channels are loaded.
+  const channel = page.getByLabel('Channel', { exact: true })
+  await expect.poll(() => channel.inputValue(), WAIT).toBe('oncall')
   await ann.click(page.getByRole('button', { name: 'Subscribe', exact: true }))
   await page.getByRole('heading', { name: 'errors-of-the-night' }).waitFor()
 

@@ -16,7 +16,7 @@ async function site(): Promise<{ origin: string; show(document: string): void }>
   let document = ''
   const server = http.createServer((_, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8')
-    // A strict policy, as a careful host has: no inline script, and frames of the service only.
+    // A strict policy: it allows no inline script, and only frames of the service.
     response.setHeader(
       'content-security-policy',
       `default-src 'none'; script-src ${host.url}; frame-src ${host.url}`,

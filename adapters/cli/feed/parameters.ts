@@ -12,7 +12,7 @@ export const joined = (...parts: readonly (string | undefined)[]): string =>
 export const parameter = (name: string, value: string | number | boolean): string =>
   `${name}=${encodeURIComponent(value)}`
 
-/** The parameters of the conditions only. */
+/** The parameters that are conditions. */
 export const filterParameters = (where: EventQuery['where']): string =>
   formatQuery({ where, sorts: [], limit: MAX_LIMIT }).replace(/&?limit=\d+$/, '')
 

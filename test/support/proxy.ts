@@ -16,6 +16,8 @@ export interface Proxy {
    * `refuse`. Resolves once that connection is broken.
    */
   breakAt(text: Texts, lost: 'answer' | 'statement'): Promise<void>
+  /** Keeps back the next such statement, and then all data of its connection. Resolves once it does. */
+  stallAt(text: Texts): Promise<void>
   /** The text of `loseAnswerTo` while no statement contained it. */
   unheard(): Texts | undefined
   /** Drops responses from now on, and breaks the connections after this many milliseconds. */
@@ -42,6 +44,7 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
   let unanswered: Texts | undefined
   let isBreaking = false
   let isStatementLost = false
+  let isStalling = false
   let onBroken = (): void => {}
   const sockets = new Set<net.Socket>()
   const server = net.createServer((client) => {
@@ -60,9 +63,15 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
       })
     }
     let isLost = false
+    let isStalled = false
     client.on('data', (data) => {
+      if (isStalled) return
       if ([unanswered ?? []].flat().some((text) => data.includes(text))) {
         unanswered = undefined
+        if (isStalling) {
+          isStalled = true
+          return onBroken()
+        }
         isLost = true
         if (isBreaking) {
           mode = 'refusing'
@@ -79,6 +88,7 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
       if (mode === 'losing') setTimeout(() => client.destroy(), brokenAfter)
     })
     upstream.on('data', (data) => {
+      if (isStalled) return
       if (isLost) {
         client.destroy()
         onBroken()
@@ -92,11 +102,18 @@ export async function startProxy(first: ProxyTarget): Promise<Proxy> {
       unanswered = text
       isBreaking = false
       isStatementLost = false
+      isStalling = false
     },
     breakAt(text, lost) {
       unanswered = text
       isBreaking = true
       isStatementLost = lost === 'statement'
+      isStalling = false
+      return new Promise((resolve) => (onBroken = resolve))
+    },
+    stallAt(text) {
+      unanswered = text
+      isStalling = true
       return new Promise((resolve) => (onBroken = resolve))
     },
     unheard: () => unanswered,

@@ -94,8 +94,15 @@ function noteWarning(this: PostgresPoolClient, { code }: PostgresNotice): void {
   if (code === ACTIVE_TRANSACTION) sessionOf(this).isJoined = true
 }
 
+/** Connections that wait for the commit that confirms an earlier one. */
+const confirming = new WeakSet<PostgresPoolClient>()
+
 /** True if a commit since the connection was taken, or since `confirmCommits`, may be lost with the server. */
-export const isUnconfirmed = (client: PostgresPoolClient): boolean => unconfirmed.has(client)
+export const isUnconfirmed = (client: PostgresPoolClient): boolean =>
+  unconfirmed.has(client) || confirming.has(client)
+
+export const setConfirming = (client: PostgresPoolClient, isWaiting: boolean): void =>
+  void (isWaiting ? confirming.add(client) : confirming.delete(client))
 
 export const setUnconfirmed = (client: PostgresPoolClient, isLacking: boolean): void =>
   void (isLacking ? unconfirmed.add(client) : unconfirmed.delete(client))
@@ -121,6 +128,7 @@ const take = (pool: PostgresPool): Promise<PostgresPoolClient> =>
       }
       client.on('error', ignore)
       setUnconfirmed(client, false)
+      setConfirming(client, false)
       client.on('notice', noteWarning)
       return resolve(client)
     })

@@ -7,6 +7,7 @@ import {
   runInTransaction,
   send,
   sendPinned,
+  setConfirming,
   setUnconfirmed,
   type TextRow,
 } from './client.js'
@@ -59,7 +60,10 @@ export async function confirmCommits(client: PostgresPoolClient): Promise<void> 
   }
 }
 
-/** The rows of a statement whose transaction is visible, and a promise that resolves once it is durable. */
+/**
+ * The rows of a statement whose transaction is visible, and a promise that resolves once it is durable. Until then
+ * `isUnconfirmed` is true for the connection.
+ */
 export interface Committed {
   readonly rows: TextRow[]
   readonly durable: Promise<void>
@@ -98,6 +102,7 @@ export async function askAndCommit(
     else sessionOf(client).isPinned = true
     return askAndCommit(client, use, text, ...values)
   }
+  setConfirming(client, true)
   const confirming = (early ?? confirm(client)).catch((error: unknown) => {
     // A request to cancel the statement, which came after it: the caller learns what is stored.
     if (codeOf(error) !== QUERY_CANCELED) throw error
@@ -105,7 +110,7 @@ export async function askAndCommit(
   })
   const durable = confirming.then((transaction) => {
     const doubt = doubtOf(rows[0]![0]!, transaction)
-    if (doubt === undefined) return
+    if (doubt === undefined) return setConfirming(client, false)
     notePooled(client)
     throw new Error(doubt)
   })
@@ -120,6 +125,8 @@ export async function runAndConfirm<Result>(
 ): Promise<Result> {
   if (isPooled(client)) return runInTransaction(client, act)
   const result = await runInTransaction(client, act, ASYNC_COMMIT)
+  setConfirming(client, true)
   await confirmCommits(client)
+  setConfirming(client, false)
   return result
 }

@@ -116,14 +116,14 @@ async function confirmAttempt(
   durable: Promise<void>,
 ): Promise<void> {
   let cause: unknown
+  // From now on the outcome of a call that ends is unknown. The next attempt finds the events, and its commit confirms both.
+  attempt.isKept = true
   try {
     await durable
     if (!isUnconfirmed(client)) return
   } catch (error) {
     cause = error
   }
-  // The next attempt finds the events that this one has stored, and its commit confirms both.
-  attempt.isKept = true
   throw unconfirmedError(cause)
 }
 

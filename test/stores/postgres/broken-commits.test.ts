@@ -9,6 +9,9 @@ import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { takeWarnings } from '../../support/warnings.js'
 
+/** Matches the statement whose commit confirms earlier ones. */
+const CONFIRM = ['pg_logical_emit_message', '_confirm\0']
+
 /* Connections that break during a commit. Then it is not known whether the commit took effect. */
 
 const { database, schema, openStore } = useSchemas('broken_commits')
@@ -123,7 +126,7 @@ describe('an append with a broken confirming commit', () => {
     await pool.end()
   })
   const breakConfirm = (lost: 'answer' | 'statement'): Promise<void> =>
-    proxy.breakAt(['pg_logical_emit_message', '_confirm\0'], lost)
+    proxy.breakAt(CONFIRM, lost)
   const found = async (): Promise<readonly unknown[]> =>
     (await store.list(parseQuery('filter[n_eq]=1'))).events
 
@@ -146,6 +149,15 @@ describe('an append with a broken confirming commit', () => {
     stop.abort()
     expect(await call).toBe('OUTCOME_UNKNOWN')
     proxy.heal()
+    await store.append([draft({ n: 2 })])
+    expect(await found()).toHaveLength(1)
+  })
+
+  it('has an unknown outcome if the commit hangs beyond the deadline, and its event stays', async () => {
+    const isStalled = proxy.stallAt(CONFIRM)
+    const call = settled(store.append([draft({ n: 1 })], { deadline: performance.now() + 300 }))
+    await isStalled
+    expect(await call).toBe('OUTCOME_UNKNOWN')
     await store.append([draft({ n: 2 })])
     expect(await found()).toHaveLength(1)
   })

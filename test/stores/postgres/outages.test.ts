@@ -114,14 +114,15 @@ function load(audit: AuditLog, lanes: number): Load {
   }
 }
 
-/** Checks that acknowledged events are stored once, and rejected events are not. */
+/** Checks that acknowledged events are stored once, and rejected events are not, unless their outcome is unknown. */
 async function expectExact({ acknowledged, rejected }: Load): Promise<void> {
   const found = await stored()
   expect(found.length).toBe(new Set(found).size)
   const there = new Set(found)
   expect(acknowledged.filter((n) => !there.has(n))).toEqual([])
-  expect(rejected.filter(({ n }) => there.has(n))).toEqual([])
-  expect(there.size).toBe(acknowledged.length)
+  const kept = rejected.filter(({ n }) => there.has(n))
+  expect(kept.filter(({ error }) => (error as AuditLogError).code !== 'OUTCOME_UNKNOWN')).toEqual([])
+  expect(there.size).toBe(acknowledged.length + kept.length)
 }
 
 async function expectRejection(promise: Promise<unknown>, message: RegExp): Promise<void> {
@@ -183,8 +184,9 @@ describe('under load', { timeout: soakTimeout(180_000) }, () => {
       while (first.acknowledged.length === acknowledged) await delay(10)
     }
     await first.stop()
+    // If the server was suspended while it confirmed a commit, the outcome of its events is unknown.
     for (const { error } of first.rejected)
-      expect((error as AuditLogError).code).toBe('DEADLINE_EXCEEDED')
+      expect(['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN']).toContain((error as AuditLogError).code)
     await audit.close()
     await expectExact(first)
   })

@@ -13,17 +13,31 @@ interface Claim {
 
 const ASK = 'ask'
 
+/** A place that a window has released. */
+interface Release {
+  readonly released: number
+}
+
+type Message = Claim | Release | typeof ASK
+
 const channel = new BroadcastChannel('daybook-streams')
 
-const say = (message: Claim | typeof ASK): void => {
+const say = (message: Message): void => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only this origin has the channel
   channel.postMessage(message)
 }
 
 /** The claims of this window, each with the function that is called if another window has the place. */
 const own = new Map<Claim, () => void>()
-/** Places that other windows have claimed. */
-const named = new Set<number>()
+
+/**
+ * The places of other windows, and when this window last heard of each, as from `Date.now`. They are kept between
+ * questions, as a window that is busy answers late.
+ */
+const heard = new Map<number, number>()
+
+/** A window that has ended without a release does not answer, so that its place becomes free. */
+const FORGET_MS = 15_000
 
 const isBefore = (a: Claim, b: Claim): boolean =>
   a.since < b.since || (a.since === b.since && a.id < b.id)
@@ -40,15 +54,21 @@ function settle(claim: Claim): void {
     }
 }
 
-channel.addEventListener('message', ({ data }: MessageEvent<Claim | typeof ASK>) => {
+channel.addEventListener('message', (event: Event) => {
+  const { data } = event as unknown as { readonly data: Message }
   if (data === ASK) for (const mine of own.keys()) say(mine)
+  else if ('released' in data) heard.delete(data.released)
   else {
-    named.add(data.place)
+    heard.set(data.place, Date.now())
     settle(data)
   }
 })
 
 const WAIT_MS = 200
+
+const isTaken = (place: number): boolean =>
+  Date.now() - (heard.get(place) ?? -Infinity) < FORGET_MS ||
+  [...own.keys()].some((mine) => mine.place === place)
 
 /**
  * Takes a free place, and returns a function that releases it. `lose` is called if another window turns out to have
@@ -58,14 +78,14 @@ export async function askForPlace(
   places: number,
   lose: () => void,
 ): Promise<(() => void) | undefined> {
-  named.clear()
   say(ASK)
   await new Promise((resolve) => setTimeout(resolve, WAIT_MS * (1 + Math.random() * 2)))
-  const taken = new Set([...named, ...[...own.keys()].map(({ place }) => place)])
-  const place = Array.from({ length: places }, (_, n) => n).find((n) => !taken.has(n))
+  const place = Array.from({ length: places }, (_, n) => n).find((n) => !isTaken(n))
   if (place === undefined) return undefined
   const claim = { place, since: Date.now(), id: Math.random() }
   own.set(claim, lose)
   say(claim)
-  return () => own.delete(claim)
+  return () => {
+    if (own.delete(claim)) say({ released: place })
+  }
 }

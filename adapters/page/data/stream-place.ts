@@ -42,7 +42,8 @@ export function streamOrPoll(stream: () => End, poll: () => End): End {
   const begin = async (): Promise<void> => {
     const leave = await takePlace(() => {
       end?.()
-      end = poll()
+      end = undefined
+      void begin()
     })
     if (isOver) return leave?.()
     const stop = leave ? stream() : poll()

@@ -83,7 +83,7 @@ const idToFollow = computed(() => {
 /** A window has one stream. While the list uses it, this module polls for the event. */
 const mayStream = computed(() => !isFollowed(liveState.value))
 
-// A stream reports an open event at once; without a report in this time, the event is closed.
+// A stream reports an open event as soon as it is open; without a report in this time, the event is closed.
 const REPORT_TIMEOUT_MS = 5000
 const POLL_MS = 2000
 
@@ -92,7 +92,11 @@ function stream(id: string): () => void {
   const where = [conditionOn('id', 'eq', [id])]
   const query = apiQuery({ where, sorts: [], range: ALL_TIME })
   const source = new EventSource(streamUrl(query, shown.peek()!.created_at))
-  const reportTimeout = setTimeout(() => source.close(), REPORT_TIMEOUT_MS)
+  let reportTimeout: ReturnType<typeof setTimeout> | undefined
+  source.addEventListener('open', () => {
+    clearTimeout(reportTimeout)
+    reportTimeout = setTimeout(() => source.close(), REPORT_TIMEOUT_MS)
+  })
   source.addEventListener('change', ({ data }: MessageEvent<string>) => {
     const { patch, closed } = JSON.parse(data) as { patch: Change[]; closed: boolean }
     clearTimeout(reportTimeout)

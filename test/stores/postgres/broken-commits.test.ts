@@ -31,6 +31,9 @@ afterEach(async () => {
   await proxy.close()
 })
 
+/** Time for which calls retry, less what an attempt may have taken of it. */
+const RETRY_MS = 8000
+
 /** Loses the answer to the next commit, or the commit itself. Then nothing is transmitted until `heal`. */
 const breakCommit = (lost: 'answer' | 'statement'): Promise<void> => proxy.breakAt('COMMIT\0', lost)
 
@@ -70,7 +73,7 @@ it.each(['answer', 'statement'] as const)(
 it.each(['answer', 'statement'] as const)(
   'the outcome of an import is unknown if the %s of its commit is lost, and then the server',
   async (lost) => {
-    const passDeadlines = driveDeadlines()
+    const passDeadlines = driveDeadlines(RETRY_MS)
     const isBroken = breakCommit(lost)
     const call = store.importEvents([oldEvent()])
     expect(await withoutRetries(call, isBroken, passDeadlines)).toBe('OUTCOME_UNKNOWN')
@@ -83,7 +86,7 @@ it('an import that breaks before its commit is repeated, and then has failed', a
   await isBrokenOnce
   proxy.heal()
   expect(await first).toEqual({ imported: 1, skipped: 0 })
-  const passDeadlines = driveDeadlines()
+  const passDeadlines = driveDeadlines(RETRY_MS)
   const isBroken = proxy.breakAt(`INSERT INTO "${schema()}".events`, 'statement')
   const second = store.importEvents([oldEvent()])
   expect(await withoutRetries(second, isBroken, passDeadlines)).toBe('STORE_FAILED')
@@ -99,7 +102,7 @@ it('a change of a shared value is not repeated after its commit', async () => {
 })
 
 it('the outcome of the end of a live event is unknown if the server stays away', async () => {
-  const passDeadlines = driveDeadlines()
+  const passDeadlines = driveDeadlines(RETRY_MS)
   const [event] = await store.append([draft({ n: 1 }, { live: true })])
   const isBroken = proxy.breakAt(`DELETE FROM "${schema()}".live_events`, 'answer')
   const call = store.closeLive(event!.id, { revision: 1, json: '{"n":2}' })

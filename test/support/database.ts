@@ -40,18 +40,24 @@ export async function postgresDatabase(
   }
 }
 
-const USERS = 'SELECT FROM pg_stat_activity WHERE datname = $1'
-/** Time limit for clients that a test leaves connected. */
-const PATIENCE_MS = 20_000
+const USERS = 'SELECT query FROM pg_stat_activity WHERE datname = $1'
+const PATIENCE_MS = 60_000
 
 /**
  * Waits until no client is connected. A pool ends before its connections are closed. If the database is dropped
- * first, a connection emits an unhandled error.
+ * first, a connection emits an unhandled error. Fails if a test has left clients connected.
  */
 async function leftAlone(client: pg.Client, name: string): Promise<void> {
   const end = performance.now() + PATIENCE_MS
-  while ((await client.query(USERS, [name])).rowCount! > 0 && performance.now() < end)
+  for (;;) {
+    const { rows } = await client.query<{ query: string }>(USERS, [name])
+    if (rows.length === 0) return
+    if (performance.now() > end)
+      throw new Error(
+        `clients are left connected, after: ${rows.map(({ query }) => query).join('; ')}`,
+      )
     await delay(10)
+  }
 }
 
 async function administer(

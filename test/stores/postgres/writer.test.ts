@@ -81,7 +81,9 @@ it('an append on a connection with an open transaction is repeated on another on
 })
 
 it('a role without write access to the log cannot block appends', async () => {
-  await openStore().append([draft({ n: 0 })])
+  const store = openStore()
+  await store.append([draft({ n: 0 })])
+  await store.close()
   const role = `reader_of_${schema()}`
   await ask(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${schema()} TO ${role};
     GRANT SELECT ON ALL TABLES IN SCHEMA ${schema()} TO ${role}`)

@@ -35,6 +35,8 @@ describe.each(Object.entries(examples))('the example for %s', (_name, { start })
     const { url, close } = await start(0)
     onTestFinished(close)
     const stream = await openStream(`${url}/api/events/stream`)
+    // The examples give open streams time to end.
+    onTestFinished(() => stream.leave())
     expect(stream.status).toBe(200)
     const order = await send(url, '/orders', {
       method: 'POST',

@@ -128,8 +128,7 @@ describe('an append with a broken confirming commit', () => {
     await store.close()
     await pool.end()
   })
-  const breakConfirm = (lost: 'answer' | 'statement'): Promise<void> =>
-    proxy.breakAt(CONFIRM, lost)
+  const breakConfirm = (lost: 'answer' | 'statement'): Promise<void> => proxy.breakAt(CONFIRM, lost)
   const found = async (): Promise<readonly unknown[]> =>
     (await store.list(parseQuery('filter[n_eq]=1'))).events
 

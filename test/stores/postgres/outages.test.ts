@@ -121,7 +121,9 @@ async function expectExact({ acknowledged, rejected }: Load): Promise<void> {
   const there = new Set(found)
   expect(acknowledged.filter((n) => !there.has(n))).toEqual([])
   const kept = rejected.filter(({ n }) => there.has(n))
-  expect(kept.filter(({ error }) => (error as AuditLogError).code !== 'OUTCOME_UNKNOWN')).toEqual([])
+  expect(kept.filter(({ error }) => (error as AuditLogError).code !== 'OUTCOME_UNKNOWN')).toEqual(
+    [],
+  )
   expect(there.size).toBe(acknowledged.length + kept.length)
 }
 

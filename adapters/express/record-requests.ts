@@ -4,7 +4,7 @@ import {
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
-} from '../../src/http/record/recorder.js'
+} from '../../src/http/record/recorder-options.js'
 import type { ExpressRequest } from './express.js'
 import { followRouterErrors } from './router-errors.js'
 import { handlingRoute } from './routes.js'

@@ -4,7 +4,7 @@ import {
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
-} from '../../src/http/record/recorder.js'
+} from '../../src/http/record/recorder-options.js'
 import { continueAsActor, keepActor } from './actor.js'
 import { noteRoutes } from './coverage.js'
 import { bodyOf, filesOf, noteParts } from './multipart.js'

@@ -7,7 +7,7 @@ import {
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
-} from '../../src/http/record/recorder.js'
+} from '../../src/http/record/recorder-options.js'
 import { usernameOf } from '../../src/http/username-option.js'
 import {
   addressOf,

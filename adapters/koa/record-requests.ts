@@ -2,14 +2,12 @@ import { closeWithConnection } from '../../src/http/node-request.js'
 import { errorResponse } from '../../src/http/problem.js'
 import { beforeEnd } from '../../src/http/record/before-end.js'
 import { type Ending, readReason } from '../../src/http/record/reason.js'
+import { arrivalOf, type Begun, requestRecorder } from '../../src/http/record/recorder.js'
 import {
-  arrivalOf,
-  type Begun,
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
-  requestRecorder,
   type RequestRecorderOptions,
-} from '../../src/http/record/recorder.js'
+} from '../../src/http/record/recorder-options.js'
 import { sendResponse } from './exchange.js'
 import type { KoaMiddleware, RoutedContext } from './koa.js'
 import { KoaExchange } from './recorded-exchange.js'

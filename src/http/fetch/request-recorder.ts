@@ -1,12 +1,7 @@
 import { errorResponse } from '../problem.js'
 import type { Ending } from '../record/reason.js'
-import {
-  arrivalOf,
-  type Begun,
-  type RecordingAudit,
-  requestRecorder,
-  type RequestRecorderOptions,
-} from '../record/recorder.js'
+import { arrivalOf, type Begun, requestRecorder } from '../record/recorder.js'
+import type { RecordingAudit, RequestRecorderOptions } from '../record/recorder-options.js'
 import { isOwnRequest } from '../record/own-request.js'
 import { isMutating, isRefused } from '../record/route-type.js'
 import { toResponse } from './exchange.js'

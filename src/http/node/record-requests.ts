@@ -4,7 +4,7 @@ import {
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
-} from '../record/recorder.js'
+} from '../record/recorder-options.js'
 import { fail } from './exchange.js'
 import type { NodeListener, NodeMiddleware, NodeRequest } from './node.js'
 import { nodeRecorder } from './request-recorder.js'

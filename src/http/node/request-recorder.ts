@@ -2,13 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { closeWithConnection } from '../node-request.js'
 import { errorResponse } from '../problem.js'
 import { beforeEnd } from '../record/before-end.js'
-import {
-  arrivalOf,
-  type Begun,
-  type RecordingAudit,
-  requestRecorder,
-  type RequestRecorderOptions,
-} from '../record/recorder.js'
+import { arrivalOf, type Begun, requestRecorder } from '../record/recorder.js'
+import type { RecordingAudit, RequestRecorderOptions } from '../record/recorder-options.js'
 import { sendResponse } from './exchange.js'
 import { type NodeHost, RecordedNodeExchange, type SentRequest } from './recorded-exchange.js'
 import { thrownOf } from './thrown.js'

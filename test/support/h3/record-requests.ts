@@ -6,7 +6,7 @@ import {
   type RecordRequests,
   REQUEST_RECORDER_OPTIONS,
   type RequestRecorderOptions,
-} from '../../../src/http/record/recorder.js'
+} from '../../../src/http/record/recorder-options.js'
 import { usernameOf } from '../../../src/http/username-option.js'
 import { checkOptions } from '../../../src/options.js'
 import { addressOf, foundUser, type H3Address, type H3Event, type H3Middleware } from './h3.js'

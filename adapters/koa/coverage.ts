@@ -1,5 +1,5 @@
 import { coverage } from '../../src/http/record/coverage.js'
-import { COMMON_MUTATING_METHODS } from '../../src/http/record/route-type.js'
+import { COMMON_METHODS } from '../../src/http/record/route-type.js'
 import type { RouterLayer } from './koa.js'
 
 /** A router of @koa/router, including nested routers. */
@@ -10,7 +10,7 @@ export interface CoveredRouter {
 /** Only `router.all` declares CONNECT, which Node never gives to a handler. */
 const isForAll = (methods: readonly string[]): boolean => methods.includes('CONNECT')
 
-const isCommon = (method: string): boolean => COMMON_MUTATING_METHODS.includes(method)
+const isCommon = (method: string): boolean => COMMON_METHODS.includes(method)
 
 /** Checks the routes of one or several routers. */
 export const assertCoverage = /* @__PURE__ */ coverage(

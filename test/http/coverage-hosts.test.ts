@@ -119,6 +119,35 @@ const TABLE: readonly [
       except: ['api:changes:start'],
     },
   ],
+  [
+    'passes if every GET route is read or excepted',
+    [...ROUTES, 'GET /changes/:id', 'GET /health'],
+    [],
+    {
+      reads: ['/changes', 'GET /changes/:id'],
+      routes: { 'GET /changes': 'changes:create', 'GET /changes/:id': 'changes:start' },
+      except: ['GET /health'],
+    },
+  ],
+  [
+    'lists reads that are not routes or have no type, routes that nothing reads, and exceptions without effect',
+    [...ROUTES, 'GET /changes/:id', 'GET /health'],
+    [
+      'GET /changes records api:changes:index, which is not registered',
+      'GET /changes/:id is neither in reads nor in except',
+      'GET /health is neither in reads nor in except',
+      'reads has GET /change, which is not a route',
+      'except has GET /helth, which is not a GET route outside of reads',
+      'except has GET /changes, which is not a GET route outside of reads',
+    ],
+    { reads: ['/changes', '/change'], except: ['GET /helth', 'GET /changes'] },
+  ],
+  [
+    'lists an exception of a read without reads',
+    ROUTES,
+    ['except has GET /changes, which is not a GET route outside of reads'],
+    { except: ['GET /changes'] },
+  ],
 ]
 
 describe.each(Object.entries(hosts))('assertCoverage on %s', (_host, create) => {
@@ -157,6 +186,11 @@ describe('assertCoverage reads the routes', () => {
       ...noted(['DELETE destroy', 'PATCH update', 'PUT update']),
       missing,
     ])
+    const read = { routes: { 'GET /changes': 'changes:start' }, reads: ['/changes'] }
+    const all = new Router().all('/changes', done)
+    expect(faultsOf(() => onKoa.assertCoverage(all, types, read))).toEqual(
+      noted(['DELETE destroy', 'PATCH update', 'PUT update']),
+    )
   })
 
   it('of apps and nested routers on Express', () => {

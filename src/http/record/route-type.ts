@@ -23,8 +23,8 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'destroy',
 }
 
-/** The mutating methods with which a route for all methods is checked. */
-export const COMMON_MUTATING_METHODS = Object.keys(VERBS)
+/** The methods with which a route for all methods is checked. */
+export const COMMON_METHODS: readonly string[] = ['GET', ...Object.keys(VERBS)]
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 

@@ -317,7 +317,7 @@ export class AuditLog<
     try {
       // Features can still record events here. The store is closed even if a feature fails.
       await this.#features.close()
-      await this.#calls.close()
+      await this.#calls.close(this.#features.last)
       await this.store.close()
     } finally {
       this.#features.tail.wake()

@@ -22,6 +22,8 @@ interface Feature {
   flush?(): Promise<unknown>
   /** Ends its work. It may record events until this resolves. */
   close?(): Promise<unknown>
+  /** Records its last event within `ms` milliseconds. Called when all other events are recorded. */
+  readonly last?: (ms: number) => Promise<unknown>
 }
 
 /** The parts of a log that its features use. */
@@ -39,12 +41,13 @@ function createFeatures(log: FeatureContext) {
   const tail = sharedTail(store)
   const undelivered = createUndelivered(store, askRights(log.subscriptions ?? {}, links))
   const cleaned = { store, ageClock, undelivered, suppressedDraft }
+  const runs: Feature = log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {}
   return {
     damage: reportDamage(store, (damage) => events.damaged(damage), recordOwn),
     clock: reportClock(store, (doubt) => ageClock.noteDoubt(doubt), recordOwn),
     cleaning: createCleaning({ ...cleaned, record: recordOwn, described: log }, log.cleaning),
     ageClock,
-    runs: log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {},
+    runs,
     tail,
     subscriptions: createSubscriptions(
       { audit, store, tail, types, links, record },
@@ -56,7 +59,9 @@ function createFeatures(log: FeatureContext) {
 }
 
 /** The features of a log by name, and all of them together. `close` never rejects. */
-export interface Features extends ReturnType<typeof createFeatures>, Required<Feature> {
+export interface Features
+  extends ReturnType<typeof createFeatures>, Required<Omit<Feature, 'last'>> {
+  readonly last: Feature['last']
   health(options: HealthOptions): Promise<AuditHealth>
 }
 
@@ -72,6 +77,7 @@ export function startFeatures(log: FeatureContext): Features {
     },
     flush: () => Promise.all(features.map(async (feature) => feature.flush?.())),
     close: () => Promise.allSettled(features.map(async (feature) => feature.close?.())),
+    last: table.runs.last,
     health(options) {
       const waitingRules = (given: WaitOptions) => readWaitingRules(store, given)
       return checkHealth({ store, journal, outage: calls.outage, waitingRules }, options)

@@ -37,14 +37,17 @@ export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly intents: IntentKeeper
   /** A gap event that reports suppressed calls. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
-  /** Records an event of the log itself, which does not count as a call. */
-  readonly recordOwn: (type: string, data: object) => Promise<AuditEvent | undefined>
+  /** Records an event of the log itself, which does not count as a call, within `ms` milliseconds. @default `deadlineMs` */
+  readonly recordOwn: (type: string, data: object, ms?: number) => Promise<AuditEvent | undefined>
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
   readonly outage: Recorder['outage']
   flush(): Promise<void>
-  /** Resolves when all calls have settled and the last losses and counts are reported. */
-  close(): Promise<void>
+  /**
+   * Resolves when all calls have settled and the last losses and counts are reported. `last` records the last event, within the
+   * given milliseconds.
+   */
+  close(last?: (ms: number) => Promise<unknown>): Promise<void>
 }
 
 // Maximum time that `close` waits for the last report while the store is down.
@@ -147,17 +150,21 @@ export function createCalls(options: CallsOptions): Calls {
     intents,
     suppressedDraft: (counts) =>
       gapDraft(counts.map((count): Loss => ({ ...count, reason: 'throttled' }))),
-    recordOwn: async (type, data) => recorder.add(ownDraft(type, data), { isOwn: true }),
+    recordOwn: async (type, data, ms = deadlineMs) =>
+      recorder.add(ownDraft(type, data), { isOwn: true, deadline: performance.now() + ms }),
     stats: () => ({ ...outcomes.counts, waiting: recorder.waiting() }),
     outage: recorder.outage,
     async flush() {
       await settleAll()
       await Promise.all([reportCounts(throttling, deadlineMs), collapsing.save().catch(() => {})])
     },
-    async close() {
+    async close(last) {
+      await settleAll() // A full queue would refuse the events of counted calls.
       await collapsing.close(reportMs)
       await intents.stop()
       await settleAll()
+      if (last) await gaps.report(reportMs)
+      await last?.(reportMs()).catch(() => {})
       await gaps.close(reportMs)
       const ms = reportMs()
       // Drafts may be suppressed during the replay, so the last report comes after it.

@@ -89,8 +89,10 @@ export interface Gaps {
   onStored(): void
   /**
    * Reports the last losses, with at most `ms()` milliseconds for each report. If that fails, adds their event to the
-   * journal. Emits a process warning if both fail.
+   * journal. Later losses wait for `close`.
    */
+  report(ms: () => number): Promise<void>
+  /** As `report`. Emits a process warning if it fails. */
   close(ms: () => number): Promise<void>
 }
 
@@ -135,6 +137,13 @@ const recordOrKeep = (event: GapEvent, ms: number): Promise<boolean> =>
     () => true,
     () => event.keep(),
   )
+
+function warnUnreported(count: number): void {
+  if (count === 0) return
+  warn(
+    `${eventsWithVerb(count, 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
+  )
+}
 
 /**
  * After a rejection, the losses are reported again later, with later losses. After `OUTCOME_UNKNOWN`, all further
@@ -190,6 +199,15 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
   }
   const timer = createOneTimer(reportNow)
 
+  const reportLast: Gaps['report'] = async (ms) => {
+    isClosed = true
+    timer.clear()
+    await reporting
+    if (event && (await recordOrKeep(event, ms()))) [inReport, event] = [[], undefined]
+    const last = [...losses.values()]
+    if (last.length > 0 && (await recordOrKeep(eventOf(last), ms()))) losses = new Map()
+  }
+
   return {
     lost(type, reason) {
       const time = now()
@@ -201,17 +219,10 @@ export function createGaps(now: Clock, eventOf: (losses: readonly Loss[]) => Gap
     onStored() {
       if (losses.size > 0 || event) reportNow()
     },
+    report: reportLast,
     async close(ms) {
-      isClosed = true
-      timer.clear()
-      await reporting
-      if (event && (await recordOrKeep(event, ms()))) inReport = []
-      const last = [...losses.values()]
-      if (last.length > 0 && (await recordOrKeep(eventOf(last), ms()))) losses = new Map()
-      if (unreported.count() > 0)
-        warn(
-          `${eventsWithVerb(unreported.count(), 'lost ')} not reported in the audit log, which is closed: neither the store nor a journal takes the gap event`,
-        )
+      await reportLast(ms)
+      warnUnreported(unreported.count())
       lossesAtExit.delete(unreported)
     },
   }

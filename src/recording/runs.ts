@@ -39,7 +39,7 @@ const without = (runs: Runs, id: string): Runs =>
 /** Configuration of a log, without secrets. */
 export type LogConfiguration = JsonObject & { readonly config_hash: string }
 
-type RecordRun = (type: string, data: JsonObject) => Promise<AuditEvent | undefined>
+type RecordRun = (type: string, data: JsonObject, ms?: number) => Promise<AuditEvent | undefined>
 
 /** The store, and the signal that ends waiting for it. */
 interface Waiting {
@@ -83,14 +83,14 @@ async function takeOver(waiting: Waiting, record: RecordRun, id: string, last: R
 
 /**
  * Records the start and the stop of this log, a changed configuration, and the stops of processes that have ended without
- * `close`. Works in the background, and sends a heartbeat every 5 seconds. After a failure, the next heartbeat continues. Keeps no
- * process alive.
+ * `close`. Works in the background until `last`, and sends a heartbeat every 5 seconds. After a failure, the next heartbeat continues.
+ * Keeps no process alive.
  */
 export function startRuns(
   store: EventStore,
   configuration: LogConfiguration,
   record: RecordRun,
-): { close(): Promise<unknown> } {
+): { last(ms: number): Promise<void> } {
   const run = randomUUID()
   const { config_hash } = configuration
   const findAbandoned = createAbandonedCheck()
@@ -129,12 +129,12 @@ export function startRuns(
   loop.now()
   loop.start()
   return {
-    async close() {
+    async last(ms) {
       const timer = setTimeout(() => closing.abort(), CLOSE_MS)
       await loop.stop()
       clearTimeout(timer)
       const facts = startedAt === undefined ? {} : { started_at: startedAt }
-      await record(STOP, { run, config_hash, ...facts })
+      await record(STOP, { run, config_hash, ...facts }, ms)
       // If the process ends before this, its stop is reported once more.
       using wait = timeoutSignal(CLOSE_MS)
       await changeState({ store, signal: wait.signal }, (state) => ({

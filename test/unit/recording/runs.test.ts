@@ -18,7 +18,10 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers())
 })
 
-const types = { 'info:own': {} }
+const types: EventTypes = {
+  'info:own': {},
+  'info:pool:full': { collapse: { by: ['pool'], window: { hours: 1 } } },
+}
 
 /** A log that records its runs. Closing it does not close the store. */
 function open(memory: EventStore, options: Partial<AuditLogOptions<EventTypes>> = {}) {
@@ -76,6 +79,35 @@ it('records the start before all other events, and the stop after them', async (
   expect(start!.attributes['version']).toMatch(/^\d+\.\d+\.\d+/)
   const { run, config_hash } = start!.attributes
   expect(stop!.attributes).toEqual({ run, config_hash, started_at: start!.created_at })
+})
+
+it('records the stop after the counts and the losses that close records', async () => {
+  const memory = memoryStore()
+  const { audit } = open(memory, { waiting: { maxWaiting: 2 } })
+  audit.on('rejected', () => {})
+  for (let i = 0; i < 3; i++) await audit.record('info:pool:full', { pool: 'a' })
+  const calls = [1, 2, 3].map(() => audit.record('info:own'))
+  await Promise.all([Promise.allSettled(calls), audit.close()])
+  const { events } = await new AuditLog({ store: memory, types }).list()
+  const found = events.map(({ type, attributes: { count } }) => [type, count])
+  expect(found).toContainEqual(['info:pool:full', 2])
+  expect(found).toContainEqual(['warn:audit_log:gap', 1])
+  expect(found.at(-1)).toEqual(['info:audit_log:stop', undefined])
+})
+
+it('reports a stop that is lost as one without close', async () => {
+  const memory = memoryStore()
+  const { audit, store } = open(memory)
+  await audit.record('info:own')
+  await beat(1)
+  store.fail('append')
+  await audit.close()
+  expect((await ownEvents(memory)).map(({ type }) => type)).toEqual(['start'])
+  open(memory)
+  await beat(8)
+  expect(await ownEvents(memory)).toContainEqual(
+    expect.objectContaining({ type: 'stop', unclean: true }),
+  )
 })
 
 it('reports a stop without close once, by one of several processes', async () => {

@@ -9,9 +9,11 @@ import type { AuditEvent } from './event/event.js'
 import type { EventData, EventTypes, ReasonedTypes, UnreasonedTypes } from './event/event-types.js'
 import { toImportedEvents } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
-import type { LinkTable } from './event/links.js'
+import { linkRules, type LinkTable } from './event/links.js'
 import { type Features, startFeatures } from './features.js'
+import { compileFilter } from './filter/evaluate.js'
 import { type HistoryResource, identityOf } from './history/history.js'
+import { type SubjectRead, subjectReadsOf, subjectReadsQuery } from './history/subject-reads.js'
 import type { AuditHealth, HealthOptions } from './health/health.js'
 import type { LiveEvent } from './live/live-events.js'
 import { type AuditLogEvents, createLogEvents, type LogEvents } from './log-events.js'
@@ -32,7 +34,14 @@ import {
   type RecordOptions,
   type RecordSystemOptions,
 } from './recording/record-options.js'
-import { type ImportResult, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
+import { NEWEST, readToken } from './store/consistency-token.js'
+import {
+  type ImportResult,
+  READ_OPTIONS,
+  type ReadOptions,
+  WAIT_OPTIONS,
+  type WaitOptions,
+} from './store/store.js'
 import type { Subscriptions } from './subscriptions/methods.js'
 
 const NO_DATA = {}
@@ -214,6 +223,27 @@ export class AuditLog<
     )
     const given = { username: user, signal, source, collapse }
     return this.#calls.record(READ, NO_DATA, given, CALL_KINDS.recordSystem)
+  }
+
+  /**
+   * The users who have read a resource, each with the first and the last time and the number of reads:
+   * `await audit.subjectReads('/api/patients/17')`. Counts the events with `access: 'read'` whose source, or whose attributes, are those of
+   * the resource, and reads of lists that named it, also reads that are still being counted. Those of other processes may
+   * lack the last second: see `exact`. Reads the matching events, in pages, and the counts of all processes. Rejects with
+   * `INVALID_VALUE` and as `pages` does.
+   */
+  async subjectReads(
+    resource: HistoryResource,
+    options: ReadOptions = {},
+  ): Promise<readonly SubjectRead[]> {
+    checkOptions(options, READ_OPTIONS, 'subjectReads')
+    const query = subjectReadsQuery(resource, linkRules(this.links))
+    const { consistencyToken } = options
+    readToken(consistencyToken)
+    // A count that is missing here has become an event, which the newest state has.
+    const counted = await this.#calls.counted(options.signal)
+    const found = this.pages(query, { ...options, consistencyToken: consistencyToken ?? NEWEST })
+    return subjectReadsOf(found, counted.filter(compileFilter(query.where)))
   }
 
   /** As the other call, for a type that requires a reason. */

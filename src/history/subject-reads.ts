@@ -1,3 +1,4 @@
+import { parseEventId } from '../event/event-id.js'
 import type { AuditEvent } from '../event/event.js'
 import { linkPath, type LinkRules } from '../event/links.js'
 import { type EventQuery, type Grouping, MAX_LIMIT } from '../filter/ast.js'
@@ -11,7 +12,7 @@ export interface SubjectRead {
   readonly first: string
   readonly last: string
   readonly count: number
-  /** False if a process was killed while it counted: there may have been more reads in its last second. */
+  /** False if another process counts the reads, or was killed while it counted: reads of its last second may be missing. */
   readonly exact: boolean
 }
 
@@ -70,6 +71,8 @@ function readOf({ username, created_at, attributes }: AuditEvent): SubjectRead {
   return { username, first, last, count, exact: interrupted !== true }
 }
 
+const suffixOf = ({ id }: AuditEvent): string => parseEventId(id)?.suffix ?? id
+
 const added = (a: SubjectRead, b: SubjectRead): SubjectRead => ({
   username: a.username,
   first: a.first < b.first ? a.first : b.first,
@@ -78,16 +81,23 @@ const added = (a: SubjectRead, b: SubjectRead): SubjectRead => ({
   exact: a.exact && b.exact,
 })
 
-/** The reads by user, the first reader first. Keeps one page of events, and a row for each user. */
+/**
+ * The reads by user, the first reader first. `counted` are events that will be recorded, unless the pages have them. Keeps one page of
+ * events, and a row for each user.
+ */
 export async function subjectReadsOf(
   pages: AsyncIterable<readonly AuditEvent[]>,
+  counted: readonly AuditEvent[],
 ): Promise<readonly SubjectRead[]> {
   const rows = new Map<string | null, SubjectRead>()
-  for await (const events of pages)
-    for (const event of events) {
-      const read = readOf(event)
-      const known = rows.get(read.username)
-      rows.set(read.username, known ? added(known, read) : read)
-    }
+  const left = new Map(counted.map((event) => [suffixOf(event), event]))
+  const add = (event: AuditEvent): void => {
+    const read = readOf(event)
+    const known = rows.get(read.username)
+    rows.set(read.username, known ? added(known, read) : read)
+    left.delete(suffixOf(event))
+  }
+  for await (const events of pages) for (const event of events) add(event)
+  for (const event of left.values()) add(event)
   return [...rows.values()].toSorted((a, b) => (a.first < b.first ? -1 : 1))
 }

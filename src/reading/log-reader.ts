@@ -25,7 +25,6 @@ import {
   type HistoryResource,
   readResource,
 } from '../history/history.js'
-import { type SubjectRead, subjectReadsOf, subjectReadsQuery } from '../history/subject-reads.js'
 import { checkOptions, requireOptions } from '../options.js'
 import { readOptions, readToken } from '../store/consistency-token.js'
 import {
@@ -148,20 +147,6 @@ export class LogReader {
     checkOptions(options, HISTORY_OPTIONS, 'history')
     const found = readResource(resource, linkRules(this.links))
     yield* historyOf(pagesOfOneLog(this.#pages(historyQuery(found, options), options)), found)
-  }
-
-  /**
-   * The users who have read a resource, each with the first and the last time and the number of reads:
-   * `await audit.subjectReads('/api/patients/17')`. Counts the events with `access: 'read'` whose source, or whose attributes, are those of
-   * the resource, and reads of lists that named it. Reads that are still being counted are missing until their event is recorded. Reads
-   * the matching events, in pages. Rejects with `INVALID_VALUE` and as `pages` does.
-   */
-  async subjectReads(
-    resource: HistoryResource,
-    options: ReadOptions = {},
-  ): Promise<readonly SubjectRead[]> {
-    checkOptions(options, READ_OPTIONS, 'subjectReads')
-    return subjectReadsOf(this.#pages(subjectReadsQuery(resource, linkRules(this.links)), options))
   }
 
   /**

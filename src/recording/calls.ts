@@ -8,6 +8,7 @@ import type { EventJournal } from '../store/journal.js'
 import { type EventStore, readTuning, type SuppressedCount } from '../store/store.js'
 import { type Caller, createCaller } from './call.js'
 import { createCollapsing } from './collapse.js'
+import type { Collapsing } from './collapse-rules.js'
 import { createDrafts, type DraftOptions, type Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { createIdempotency } from './idempotency.js'
@@ -39,6 +40,7 @@ export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
   /** Records an event of the log itself, which does not count as a call, within `ms` milliseconds. @default `deadlineMs` */
   readonly recordOwn: (type: string, data: object, ms?: number) => Promise<AuditEvent | undefined>
+  readonly counted: Collapsing['counted']
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
   readonly outage: Recorder['outage']
@@ -152,6 +154,7 @@ export function createCalls(options: CallsOptions): Calls {
       gapDraft(counts.map((count): Loss => ({ ...count, reason: 'throttled' }))),
     recordOwn: async (type, data, ms = deadlineMs) =>
       recorder.add(ownDraft(type, data), { isOwn: true, deadline: performance.now() + ms }),
+    counted: collapsing.counted,
     stats: () => ({ ...outcomes.counts, waiting: recorder.waiting() }),
     outage: recorder.outage,
     async flush() {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { milliseconds } from 'date-fns/milliseconds'
 import { AuditLogError } from '../errors.js'
-import type { JsonObject } from '../event/event.js'
+import type { AuditEvent, JsonObject } from '../event/event.js'
 import {
   type CollapseRule,
   type EventTypeDefinition,
@@ -93,6 +93,8 @@ export interface Collapsing extends CollapseRules {
   open(call: CountedCall): void
   /** Ends the window of a call that was not recorded, unless other calls were counted in it. */
   lost(call: CountedCall): void
+  /** The events of counted calls that no process has recorded yet. Those of other processes may lack the last second. */
+  readonly counted: (signal: AbortSignal | undefined) => Promise<readonly AuditEvent[]>
   /** Resolves when the counts are in the store. Rejects if it fails. */
   save(): Promise<void>
   /** Ends all windows, and records their events within `ms()` milliseconds. Never rejects. */

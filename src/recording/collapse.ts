@@ -32,7 +32,7 @@ export interface CollapsingParts {
   readonly deadlineMs: number
   /** After this time without a counted call, the windows that have counted calls end: the log need not stay open for them. */
   readonly idleMs: number | undefined
-  readonly intents: () => Pick<IntentKeeper, 'keep' | 'save'>
+  readonly intents: () => Pick<IntentKeeper, 'keep' | 'save' | 'counted'>
 }
 
 /** The type of the event of calls that have no window of their own. */
@@ -156,12 +156,15 @@ function createCounts(parts: CollapsingParts) {
     return { draft, texts, kept: intents().keep(draft), ...counts }
   }
 
-  const save = async (): Promise<void> => {
+  const note = (): void => {
     for (const rest of changed) {
       rest.isChanged = false
       rest.kept.change({ ...attributesOf(rest), interrupted: true })
     }
     changed.clear()
+  }
+  const save = async (): Promise<void> => {
+    note()
     if (isSaved) return
     isSaved = true
     await intents()
@@ -179,6 +182,10 @@ function createCounts(parts: CollapsingParts) {
 
   return {
     begin,
+    async counted(signal: AbortSignal | undefined) {
+      note()
+      return intents().counted(signal)
+    },
     count(rest: Rest, { listed }: CountedCall): void {
       rest.count++
       rest.last = now()
@@ -316,6 +323,7 @@ export function createCollapsing(parts: CollapsingParts): Collapsing {
       const window = windows.get(key)
       if (window && !window.rest) end(window)
     },
+    counted: (signal) => counts.counted(signal),
     async save() {
       const time = performance.now()
       for (const { key } of windows.values()) find(key, time)

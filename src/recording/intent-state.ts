@@ -4,7 +4,7 @@ import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
 import { createOwnHeartbeats, type Heartbeat } from '../coordination/heartbeats.js'
 import { TIMES } from '../coordination/times.js'
-import { readState } from '../store/read-states.js'
+import { readAll, readState } from '../store/read-states.js'
 import type { EventStore } from '../store/store.js'
 
 /** The content of the event of an intent. */
@@ -42,6 +42,8 @@ export interface IntentState {
   isOwnFor(ms: number): boolean
   /** The heartbeats of the other processes that have intents, or had some recently. Reads one value. */
   others(signal: AbortSignal): Promise<readonly Heartbeat[]>
+  /** The intents of the other processes as they were saved last. */
+  ofOthers(signal: AbortSignal | undefined): Promise<IntendedEvents>
   /**
    * Takes over the intents of a process whose heartbeat has ended. Resolves to `undefined` if another process takes
    * them over, or if the heartbeat has resumed.
@@ -54,7 +56,8 @@ export interface IntentState {
 type Owners = Readonly<Record<string, number>>
 
 const OWNERS = 'intents'
-const keyOf = (owner: string): string => `intents:${owner}`
+const PREFIX = 'intents:'
+const keyOf = (owner: string): string => PREFIX + owner
 
 /** The object without the members; `undefined` if nothing is left. */
 function without(value: JsonValue | undefined, names: readonly string[]): JsonObject | undefined {
@@ -117,6 +120,11 @@ export function createIntentState(store: EventStore, watched: EventStore): Inten
       return Object.entries(owners).flatMap(([id, heartbeats]) =>
         id === owner ? [] : [{ id, heartbeats }],
       )
+    },
+    async ofOthers(signal) {
+      const all = await readAll<IntendedEvents>(store, PREFIX, { signal })
+      all.delete(owner)
+      return Object.assign({}, ...all.values()) as IntendedEvents
     },
     claim,
     async leave(signal) {

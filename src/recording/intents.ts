@@ -10,6 +10,7 @@ import type { LinkTable } from '../event/links.js'
 import { backgroundOf } from '../store/background.js'
 import { checkOptions } from '../options.js'
 import { readOnlyError } from '../store/read-only.js'
+import { countedEvents } from './counted-events.js'
 import {
   earlierThan,
   INTENT_OPTIONS,
@@ -70,6 +71,8 @@ export interface IntentKeeper extends Intents {
   keep(draft: EventDraft): KeptEvent
   /** Resolves once the store has all open intents. */
   save(): Promise<void>
+  /** The events of counted calls that no process has recorded yet: those of this process, and those of the others as they were saved last. */
+  counted(signal: AbortSignal | undefined): Promise<readonly AuditEvent[]>
   /** Sends heartbeats, and looks for the intents of ended processes, until `stop`. */
   start(): void
   /**
@@ -236,6 +239,7 @@ export function createIntents(given: Omit<IntentParts, 'state' | 'book'>): Inten
       return keptEvent(book, upkeep, draft)
     },
     save: () => book.save(),
+    counted: (signal) => countedEvents(parts, signal),
     start() {
       isUsed = true
       if (mayLook()) checks.start()

@@ -10,7 +10,8 @@ import type { EventStore } from '../store/store.js'
 // An event's `created_at` may be slightly before a time that its store returned earlier.
 export const CLOCK_MARGIN: Microseconds = 1_000_000
 
-type EventOfIntent = Omit<IntendedEvent, 'since'>
+/** The content of the event of an intent. */
+export type EventOfIntent = Omit<IntendedEvent, 'since'>
 
 export interface EndedIntent {
   readonly type: string

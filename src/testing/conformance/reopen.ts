@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { AuditLog } from '../../audit-log.js'
 import type { AuditEvent } from '../../event/event.js'
 import { type Case, cases } from './context.js'
 import {
@@ -55,6 +56,37 @@ export const reopenCases: readonly Case[] = cases(
       const logs = await Promise.all(range(1, 4).map(() => reopen()))
       const written = await Promise.all(logs.map((log) => recordSome(log, 20)))
       assert.equal((await allEvents(logs[0]!)).length, written.flat().length)
+    },
+
+    async 'reopen: reads that are being counted are found by every log'({ audit, reopen }) {
+      const other = await reopen()
+      const resource = '/api/patients/17'
+      const found = async (log: AuditLog, of: string = resource): Promise<unknown[]> =>
+        (await log.subjectReads(of)).map(({ username, count, exact }) => [username, count, exact])
+      const readBy = async (log: AuditLog, username: string, times: number): Promise<void> => {
+        for (const _ of range(1, times)) await log.read(resource, { username })
+      }
+      await readBy(audit, 'ann', 4)
+      await readBy(audit, 'bob', 1)
+      await audit.read('/api/patients/18', { username: 'eve' })
+      assert.deepEqual(await found(audit), [
+        ['ann', 4, true],
+        ['bob', 1, true],
+      ])
+      await audit.flush()
+      await readBy(other, 'bob', 3)
+      assert.deepEqual(await found(other), [
+        ['ann', 4, false],
+        ['bob', 4, true],
+      ])
+      await readBy(audit, 'ann', 1)
+      await audit.close()
+      assert.deepEqual(await found(other), [
+        ['ann', 5, true],
+        ['bob', 4, true],
+      ])
+      assert.deepEqual(await found(other, '/api/patients/18'), [['eve', 1, true]])
+      assert.deepEqual(await found(other, '/api/patients/1'), [])
     },
 
     async 'reopen: closing one leaves the other open'({ audit, reopen }) {

@@ -343,22 +343,57 @@ it('reads in code are counted by user, record and purpose', async () => {
   )
   await expect(audit.read('orders')).rejects.toMatchObject({ code: 'INVALID_VALUE' })
   await expect(audit.read('/a', { purpose: 1 as never })).rejects.toThrow('purpose must be a text')
-  await audit.close()
   const row = { username: 'ann', exact: true }
-  expect(await audit.subjectReads('/api/orders/A-1')).toMatchObject([{ ...row, count: 4 }])
-  expect(await audit.subjectReads({ order_id: 'A-1' })).toMatchObject([{ ...row, count: 4 }])
-  expect(await audit.subjectReads({ serial: 7 })).toMatchObject([{ ...row, count: 1 }])
-  expect(await audit.subjectReads('/api/orders/A-2')).toEqual([])
+  const check = async (): Promise<void> => {
+    expect(await audit.subjectReads('/api/orders/A-1')).toMatchObject([{ ...row, count: 4 }])
+    expect(await audit.subjectReads({ order_id: 'A-1' })).toMatchObject([{ ...row, count: 4 }])
+    expect(await audit.subjectReads({ serial: 7 })).toMatchObject([{ ...row, count: 1 }])
+    expect(await audit.subjectReads('/api/orders/A-2')).toEqual([])
+  }
+  await check()
+  await audit.close()
+  await check()
+})
+
+it('reads are found at every moment of a window, once', async () => {
+  const { audit, store, memory } = open()
+  const other = open(memory)
+  const found = async (log: AuditLog): Promise<unknown[]> =>
+    (await log.subjectReads('/a')).map(({ count, exact }) => [count, exact])
+  const read = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await audit.read('/a', { username: 'ann' })
+  }
+  await read(3)
+  expect(await found(other.audit)).toEqual([[1, true]])
+  await pass(1000)
+  await read(2)
+  expect(await found(audit)).toEqual([[5, true]])
+  expect(await found(other.audit)).toEqual([[3, false]])
+  // The event at the end of the window is refused, and stored later. The intent stays for a while.
+  store.fail('append', 2)
+  await pass(3_600_000)
+  expect(await found(audit)).toEqual([[5, true]])
+  await pass(20_000, 4)
+  await expect.poll(() => found(audit)).toEqual([[5, true]])
+  expect(await found(other.audit)).toEqual([[5, true]])
+})
+
+it('a failure of the store is one of subjectReads', async () => {
+  const { audit, store } = open()
+  store.fail('readStates')
+  await expect(audit.subjectReads('/a')).rejects.toMatchObject({ code: 'STORE_FAILED' })
 })
 
 it('one of many logs does not stay open for its windows', async () => {
   const logs = new AuditLogs<EventTypes>({ stores: memoryLogs(), types, idleMs: 30_000 })
   onTestFinished(() => logs.close())
   for (let i = 0; i < 3; i++) await logs.log('acme').read('/p/1', { username: 'ann' })
+  const stored = async () => (await logs.log('acme').list()).events.length
   await pass(15_000, 3)
-  expect(await logs.log('acme').subjectReads('/p/1')).toMatchObject([{ count: 1 }])
+  expect(await stored()).toBe(1)
   await pass(10_000, 5)
-  await expect.poll(() => logs.log('acme').subjectReads('/p/1')).toMatchObject([{ count: 3 }])
+  await expect.poll(stored).toBe(2)
+  expect(await logs.log('acme').subjectReads('/p/1')).toMatchObject([{ count: 3 }])
   await pass(120_000, 24)
   expect(logs.openCount).toBe(0)
 })

@@ -40,6 +40,18 @@ const login: Handler = ({ state, header }) => {
   return { status: 200, type: 'text/plain', body: 'hello' }
 }
 
+/** Attributes with one meaning in system events, as a client may post them. */
+const POSTED = {
+  outcome: 'posted',
+  actor_id: 'posted',
+  actor_kind: 'posted',
+  on_behalf_of: 'posted',
+  session_id: 'posted',
+  agent_session_id: 'posted',
+  reason: 'posted',
+  approved_by: 'posted',
+}
+
 /** The handlers of the service. */
 const routes: Readonly<Record<string, Handler>> = {
   'GET /orders': login,
@@ -291,6 +303,50 @@ describe.each(Object.entries(frameworks))('on %s', (name, framework) => {
       // Koa finds a route only if the request has reached its router.
       { type: `error:${name === 'Koa' ? 'unmatched' : 'orders'}:create`, username: null },
     ])
+  })
+
+  it('shows nothing that a client posts under names with one meaning as a fact', async () => {
+    const audit = newLog()
+    const auth = { users: { ann: 'ann' }, failures: false }
+    const { url } = await start(framework, {
+      record: [audit, { reads: ['/orders/:id'] }],
+      mounts: [
+        ['basicAuth', auth],
+        ['auditRoutes', audit],
+      ],
+      routes: { ...routes, 'GET /orders/:id': () => ({ status: 200, body: '{}' }) },
+    })
+    const body = JSON.stringify({
+      ...POSTED,
+      data: { type: 'Event', attributes: { ...POSTED, type: 'x' } },
+    })
+    const form = new URLSearchParams(POSTED).toString()
+    for (const [method, path, type, sent, user = 'ann'] of [
+      ['POST', '/api/events', JSON_API, body],
+      ['POST', '/api/events', JSON_API, body, 'eve:wrong'],
+      ['POST', '/api/events', 'application/json', body],
+      ['POST', '/orders', 'application/json', body],
+      ['POST', '/orders', JSON_API, body],
+      ['POST', `/orders?${form}`, 'application/x-www-form-urlencoded', form],
+      ['POST', '/orders/refuse', 'application/json', body],
+      ['POST', '/busy', 'application/json', body],
+      ['GET', `/orders/7?${form}`, undefined, undefined],
+    ] as const) {
+      const headers = { ...POSTED, ...(type && { 'content-type': type }) }
+      await send(url, path, { method, headers, user, ...(sent && { body: sent }) })
+    }
+    const events = await eventsOf(audit)
+    expect(events.filter(({ system }) => !system)).toMatchObject([
+      { type: 'x', attributes: POSTED },
+    ])
+    const system = events.filter((event) => event.system)
+    expect(system.length).toBeGreaterThanOrEqual(6)
+    for (const { attributes } of system)
+      for (const known of Object.keys(POSTED)) expect(attributes[known]).not.toBe('posted')
+    for (const known of Object.keys(POSTED)) {
+      const found = await audit.list(`filter[system_true]=1&filter[${known}_eq]=posted`)
+      expect(found.events).toEqual([])
+    }
   })
 
   it('failures of basicAuth are counted by the address of the client', async () => {

@@ -8,6 +8,7 @@ import {
   type OcsfMapping,
   type ThrottleRule,
 } from './event/event-types.js'
+import { OUTCOME_VALUES, OUTCOMES } from './event/known-attributes.js'
 import { readSourcePath } from './event/source-path.js'
 import { isSeverity } from './formats/event-values.js'
 import { ocsfFault } from './formats/ocsf-mapping.js'
@@ -30,6 +31,7 @@ const DEFINITION: OptionNames<EventTypeDefinition> = {
   ocsf: true,
   severity: true,
   reason: true,
+  outcome: true,
 }
 const THROTTLE: OptionNames<ThrottleRule> = { period: true, scope: true, periodStated: true }
 const OCSF: OptionNames<OcsfMapping> = { class: true, activity: true, set: true }
@@ -73,6 +75,10 @@ function checkDefinition(type: string, definition: EventTypeDefinition): void {
     throw invalid('enabled must be a function')
   if (definition.reason !== undefined && definition.reason !== 'required')
     throw invalid("reason must be 'required', or left out")
+  if (definition.outcome !== undefined && !OUTCOMES.includes(definition.outcome))
+    throw invalid(`outcome must be one of ${OUTCOME_VALUES}, or left out`)
+  if (definition.outcome !== undefined && definition.live)
+    throw invalid('a type with live has no outcome: it is known when the event is closed')
   if (throttle !== undefined) {
     checkOptions(throttle, THROTTLE, `event type ${type}: throttle`)
     if (!isPeriod(throttle.period))

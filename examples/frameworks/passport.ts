@@ -3,7 +3,7 @@
  */
 import { createServer } from 'node:http'
 import { callbackify } from 'node:util'
-import { AuditLog } from 'daybook'
+import { AuditLog, withActor } from 'daybook'
 import { auditPage, auditRoutes, basicAuth, recordRequests } from 'daybook/express'
 import { memoryStore } from 'daybook/memory'
 import { identityEventTypes } from 'daybook/presets'
@@ -13,6 +13,7 @@ import { Strategy } from 'passport-local'
 import { listen, runIfMain, type RunningService } from './running.js'
 
 const PASSWORDS: Readonly<Record<string, string>> = { ann: 'ann', bob: 'bob' }
+const IDS: Readonly<Record<string, string>> = { ann: 'u-1', bob: 'u-2' }
 const MAX_FAILURES = 5
 
 export function start(port: number): Promise<RunningService> {
@@ -31,7 +32,11 @@ export function start(port: number): Promise<RunningService> {
     const count = (failures.get(user_name) ?? 0) + 1
     failures.set(user_name, count)
     if (count === MAX_FAILURES)
-      await audit.record('info:account:lock', { ...data, count }, { username: null })
+      await audit.record(
+        'info:account:lock',
+        { ...data, user_id: IDS[user_name], count },
+        { username: null, reason: 'too many refused attempts' },
+      )
     return false
   }
 
@@ -45,8 +50,9 @@ export function start(port: number): Promise<RunningService> {
     if (fault !== undefined) return refuse(name, fault, remote_address)
     failures.delete(name)
     const data = { method: 'password', remote_address }
-    await audit.record('info:sign_in:success', data, { username: name })
-    return { name }
+    const user = { username: name, id: IDS[name] }
+    await withActor(user, () => audit.record('info:sign_in:success', data))
+    return user
   }
   passport.use(
     new Strategy({ passReqToCallback: true }, ({ ip = '' }, name, password, done) => {

@@ -84,6 +84,11 @@ export interface EventTypeDefinition {
   readonly severity?: number
   /** Calls that record the type must give a reason that is not blank: the option `reason`. Others reject with `INVALID_DATA`. */
   readonly reason?: 'required'
+  /**
+   * The attribute `outcome` of the events of the type, unless the data has one; null leaves it out. Not together with `live`. Events of
+   * requests have the outcome of their response.
+   */
+  readonly outcome?: Outcome
 }
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>

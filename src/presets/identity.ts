@@ -1,4 +1,5 @@
 import type { EventTypeDefinition, EventTypes, OcsfMapping } from '../event/event-types.js'
+import type { Outcome } from '../event/known-attributes.js'
 
 /** Data keys of all identity events: the account that the event is about, and facts about the attempt. */
 const KEYS = ['user_name', 'user_id', 'method', 'count', 'remote_address'] as const
@@ -17,13 +18,22 @@ interface Kind<Keys> {
   readonly data: Keys
   readonly ocsf: OcsfMapping
   readonly severity?: number
+  /** @default 'success' */
+  readonly outcome?: Outcome
 }
 
 const define = <const Keys extends readonly string[]>(
   description: string,
   [sentence, de]: readonly [en: string, de: string],
   kind: Kind<Keys>,
-) => ({ description, sentence, sentences: { de }, ...kind }) satisfies EventTypeDefinition
+) =>
+  ({
+    description,
+    sentence,
+    sentences: { de },
+    outcome: 'success' as Outcome,
+    ...kind,
+  }) satisfies EventTypeDefinition
 
 /** The severity number of OpenTelemetry for events that an auditor looks for, although they are no failures. */
 const WARN = 13
@@ -35,7 +45,8 @@ const ACCESS = 'Access'
 /**
  * Types of the events of identities: sign-in, lockout, MFA, accounts, passwords, roles, sessions, tokens and impersonation.
  * They have sentences in English and German, and become events of the OCSF classes 3001 to 3005. The user of an event is who acts;
- * `user_name` and `user_id` name the account that the event is about. A refused sign-in has no user, because the name is only claimed. Combine
+ * `user_name` and `user_id` name the account that the event is about. A refused sign-in has no user, because the name is only claimed. The
+ * `outcome` of refusals is `denied`, that of the others `success`. Combine
  * them with types of your own by spreading: `defineEventTypes({ ...identityEventTypes, 'api:orders:create': {} })`.
  */
 export const identityEventTypes = {
@@ -53,7 +64,7 @@ export const identityEventTypes = {
       '| sign-in[ as **{user_name}**] failed[ from {remote_address}][: {@reason}]',
       '| Anmeldung[ als **{user_name}**] fehlgeschlagen[, von {remote_address}][: {@reason}]',
     ],
-    { area: SIGN_IN, data: KEYS, ocsf: authentication(1) },
+    { area: SIGN_IN, data: KEYS, outcome: 'denied', ocsf: authentication(1) },
   ),
   'info:mfa:success': define(
     'a user proved a second factor',
@@ -69,7 +80,7 @@ export const identityEventTypes = {
       '| second factor[ of **{user_name}**] refused[: {@reason}]',
       '| Zweiter Faktor[ von **{user_name}**] abgewiesen[: {@reason}]',
     ],
-    { area: SIGN_IN, data: KEYS, ocsf: authentication(1) },
+    { area: SIGN_IN, data: KEYS, outcome: 'denied', ocsf: authentication(1) },
   ),
   'info:session:end': define(
     'a user signed out',

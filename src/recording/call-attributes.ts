@@ -28,5 +28,5 @@ export function callAttributes(options: CallAttributes | undefined): JsonObject 
   return reason.trim() === '' ? attributes : { reason: storableText(reason), ...attributes }
 }
 
-/** Data of acts that have happened: their events are recorded without a reason if it is missing. */
+/** Data of acts that have happened: their events get no outcome of their type, and are recorded without a reason if it is missing. */
 export const happened = new WeakSet<object>()

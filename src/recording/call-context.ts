@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type * as OpenTelemetry from '@opentelemetry/api'
 import { AuditLogError } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
+import type { EventTypeDefinition } from '../event/event-types.js'
 import { storableText } from '../event/json-copy.js'
 import { moduleUrl } from '../store/module-url.js'
 import {
@@ -15,7 +16,7 @@ import {
   withActor,
 } from './actor.js'
 import { warn } from '../async/warn.js'
-import { type CallAttributes, callAttributes } from './call-attributes.js'
+import { type CallAttributes, callAttributes, happened } from './call-attributes.js'
 
 /** Key of `globalThis` under which an SDK registers. All copies of version 1 of the package use this key. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
@@ -110,6 +111,17 @@ export function contextOf(
   const given = callAttributes(options)
   if (!given && !inherited) return context
   return { ...context, attributes: { ...inherited, ...context.attributes }, given }
+}
+
+/** The context with the outcome that events of the type have, unless their data has one. */
+export function withOutcome(
+  context: CallContext,
+  definition: EventTypeDefinition | undefined,
+  data: object,
+): CallContext {
+  const outcome = definition?.outcome
+  if (outcome === undefined || happened.has(data)) return context
+  return { ...context, attributes: { ...context.attributes, outcome } }
 }
 
 /** The arguments of `captureAs` after the transaction. Without an actor it is the current one. */

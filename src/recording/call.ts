@@ -7,7 +7,8 @@ import { readOnlyError } from '../store/read-only.js'
 import { checkOptions } from '../options.js'
 import { type Collapsing, type CountedCall, KnownCollapse, setCount } from './collapse-rules.js'
 import type { EventStore } from '../store/store.js'
-import { contextOf } from './call-context.js'
+import { happened } from './call-attributes.js'
+import { contextOf, withOutcome } from './call-context.js'
 import type { Drafts } from './drafts.js'
 import type { FailurePolicy } from './failure-policy.js'
 import { checkIdempotencyKey, type Idempotency } from './idempotency.js'
@@ -107,6 +108,13 @@ function checkSystemOptions({ collapse, throttle, transaction, source }: CallOpt
 /** The calls that begin a window, by their drafts. */
 const firstOf = new WeakMap<EventDraft, CountedCall>()
 
+/** The event of a call that is counted from the second one on: a read, or a request that was refused. */
+function happenedEvent(known: KnownCollapse): ReturnType<KnownCollapse['event']> {
+  const made = known.event()
+  happened.add(made.data)
+  return made
+}
+
 /** The draft of a system event; `undefined` if the call is suppressed or counted. Throws if it must be rejected. */
 function systemDraft(
   { definitions, drafts, throttling, collapsing }: CallParts,
@@ -118,7 +126,7 @@ function systemDraft(
   const definition = definitions.get(type)
   const hasOwnRule = collapsing.hasOwnRule(type)
   const known = collapse instanceof KnownCollapse ? collapse : undefined
-  const made = known && hasOwnRule ? known.event() : { data: given, source: options.source }
+  const made = known && hasOwnRule ? happenedEvent(known) : { data: given, source: options.source }
   const throttle = throttling.check(type, made.data, options.throttle)
   if (throttle === 'suppressed') return undefined
   const context = contextOf(call.options, kind.replaced?.inherited)
@@ -128,8 +136,9 @@ function systemDraft(
       ? collapsing.callOf({ type, definition, ...made, rule: collapse, username: context.username })
       : undefined
   if (counted && collapsing.count(counted)) return undefined
-  const { data, source } = known && !hasOwnRule ? known.event() : made
-  const within = source === undefined ? context : { ...context, source }
+  const { data, source } = known && !hasOwnRule ? happenedEvent(known) : made
+  const ending = kind.live ? context : withOutcome(context, definition, data)
+  const within = source === undefined ? ending : { ...ending, source }
   const draft = drafts.system(type, definition, data, within)
   if (counted) {
     collapsing.open(counted)

@@ -9,6 +9,7 @@ import {
   isPeriod,
 } from '../event/event-types.js'
 import { storableText } from '../event/json-copy.js'
+import type { Outcome } from '../event/known-attributes.js'
 import type { LinkTable } from '../event/links.js'
 import { redactText } from '../event/secret-values.js'
 import { type OptionNames, requireOptions } from '../options.js'
@@ -154,6 +155,8 @@ interface ReadRule {
   readonly by: readonly string[]
   readonly windowMs: number
   readonly links: ReadonlySet<string>
+  /** The outcome of the type. Calls with other outcomes are counted on their own. */
+  readonly outcome: Outcome | undefined
 }
 
 const PLACES = /\{([^{}/]+)\}/g
@@ -165,7 +168,7 @@ export function linkNames(links: LinkTable, template = ''): ReadonlySet<string> 
 }
 
 /** The members of the data by which calls are counted. */
-function pickData({ by, links }: ReadRule, given: object): Record<string, unknown> {
+function pickData({ by, links, outcome }: ReadRule, given: object): Record<string, unknown> {
   const data = given as Readonly<Record<string, unknown>>
   const picked: Record<string, unknown> = {}
   const linked = by.includes('source')
@@ -175,6 +178,7 @@ function pickData({ by, links }: ReadRule, given: object): Record<string, unknow
     : []
   for (const name of [...by, ...linked])
     if (name !== 'username' && name !== 'source') picked[name] = data[name] ?? null
+  if (outcome !== undefined) picked['outcome'] = data['outcome'] ?? outcome
   return picked
 }
 
@@ -207,6 +211,7 @@ export function createCollapseRules({
     by,
     windowMs: milliseconds(window),
     links: linkNames(links, types[type]?.source),
+    outcome: types[type]?.outcome,
   })
   const ofTypes = new Map<string, ReadRule>()
   for (const [type, { collapse }] of Object.entries(types))

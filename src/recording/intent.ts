@@ -8,7 +8,7 @@ import type { LinkTable } from '../event/links.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { checkOptions, type OptionNames } from '../options.js'
 import { asAuditLogError, type Caller, type CallParts, type Replaced } from './call.js'
-import { type ContextOptions, contextOf } from './call-context.js'
+import { type ContextOptions, contextOf, withOutcome } from './call-context.js'
 import type { IntentState } from './intent-state.js'
 import { inTurn, type OpenIntent, type OpenIntents } from './open-intents.js'
 import type { EarlierAttempts } from './queue.js'
@@ -129,9 +129,11 @@ function uncheckedDraft(
   { type, data, options }: OutcomeCall,
   inherited: JsonObject,
 ): EventDraft {
-  const source = definitions.get(type)?.source
+  const definition = definitions.get(type)
+  const { source } = definition ?? {}
   const unchecked = source === undefined ? undefined : { source }
-  return drafts.system(type, unchecked, data, contextOf(options, inherited))
+  const context = withOutcome(contextOf(options, inherited), definition, data)
+  return drafts.system(type, unchecked, data, context)
 }
 
 /** Records a draft of the log itself within `ms` milliseconds, unless an earlier attempt has stored it. */

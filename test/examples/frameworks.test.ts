@@ -85,16 +85,18 @@ describe('the example with passport', () => {
     const listed = await send(url, `/api/events?${query}&limit=20`)
     expect(listed.body).not.toMatch(/secret-word|guess/)
     const events = listOf(listed).data.map(({ attributes }) => {
-      const { type, username = null, user_name = null, error = null } = attributes
-      return [type, username, user_name, error]
+      const { type, username = null, user_name = null, error = null, ...others } = attributes
+      const { outcome, actor_id, reason } = others
+      return [type, username, user_name, error, outcome, actor_id ?? reason]
     })
-    const wrong = ['warn:sign_in:failure', null, 'bob', 'wrong password']
+    const wrong = ['warn:sign_in:failure', null, 'bob', 'wrong password', 'denied', undefined]
+    const reason = 'too many refused attempts'
     expect(events).toEqual([
-      ['info:sign_in:success', 'ann', null, null],
-      ['warn:sign_in:failure', null, 'mallory', 'unknown account'],
+      ['info:sign_in:success', 'ann', null, null, 'success', 'u-1'],
+      ['warn:sign_in:failure', null, 'mallory', 'unknown account', 'denied', undefined],
       ...[wrong, wrong, wrong, wrong, wrong],
-      ['info:account:lock', null, 'bob', null],
-      ['warn:sign_in:failure', null, 'bob', 'account locked'],
+      ['info:account:lock', null, 'bob', null, 'success', reason],
+      ['warn:sign_in:failure', null, 'bob', 'account locked', 'denied', undefined],
     ])
   })
 })

@@ -1,4 +1,4 @@
-import type { AuditEvent, LinkTable } from 'daybook'
+import type { AuditEvent, EventTypes, LinkTable } from 'daybook'
 import { AuditLog } from 'daybook'
 import { recordRequests } from 'daybook/fetch'
 import { memoryStore } from 'daybook/memory'
@@ -13,8 +13,8 @@ const links = [
   { attribute: 'order_id', kind: 'integer', path: '/api/orders/{order_id}', rank: 1 },
 ] as const satisfies LinkTable
 
-function openLog(): AuditLog {
-  const audit = new AuditLog({ store: memoryStore(), types: {}, links: [...links] })
+function openLog(types: EventTypes = {}): AuditLog {
+  const audit = new AuditLog({ store: memoryStore(), types, links: [...links] })
   onTestFinished(() => audit.close())
   return audit
 }
@@ -117,8 +117,9 @@ describe.each(Object.entries(frameworks))('on %s', (_name, framework) => {
 async function readsOf(
   paths: readonly string[],
   options: Parameters<typeof recordRequests>[1],
+  types?: EventTypes,
 ): Promise<readonly AuditEvent[]> {
-  const audit = openLog()
+  const audit = openLog(types)
   const record = recordRequests(audit, { username: () => 'ann', address: () => '', ...options })
   const handle = record(async () => new Response('x'), '/files/:id')
   for (const path of paths) await handle(new Request(`http://service.test${path}`))
@@ -159,6 +160,15 @@ it.each<[string, unknown, string]>([
   ['no path', [17], 'reads: 17 must be the path of a route'],
 ])('wrong reads are refused: %s', (_case, reads, message) => {
   expect(() => recordRequests(openLog(), { reads: reads as string[] })).toThrow(message)
+})
+
+it('a read whose type needs a reason is recorded without it, with the outcome of the request', async () => {
+  const types = { 'api:files:show': { reason: 'required', outcome: 'failure' } } as const
+  const events = await readsOf(['/files/1', '/files/1'], { reads: ['/files/:id'] }, types)
+  expect(events.map(({ attributes: { outcome, count } }) => [outcome, count])).toEqual([
+    ['success', undefined],
+    ['success', 1],
+  ])
 })
 
 it('a read can be named in routes', async () => {

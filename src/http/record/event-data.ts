@@ -15,8 +15,10 @@ export function withoutReason(
   type: string,
   attributes: Data,
 ): Data {
-  if (types[type]?.reason !== 'required' || hasReason(attributes as JsonObject)) return attributes
+  const { reason, outcome } = types[type] ?? {}
+  if (reason === undefined && outcome === undefined) return attributes
   happened.add(attributes)
+  if (reason === undefined || hasReason(attributes as JsonObject)) return attributes
   const message = `${type} needs a reason, which describe must return: its event has none`
   exchange.report(new AuditLogError('INVALID_DATA', message))
   return attributes

@@ -64,6 +64,73 @@ describe('the outcome of a system event', () => {
     },
   )
 
+  it.each<[string, object, string, (audit: AuditLog) => Promise<unknown>, unknown[]]>([
+    ['is that of the type', {}, 'failure', (audit) => audit.record('a:b'), ['failure']],
+    [
+      'of the data comes first',
+      {},
+      'failure',
+      (audit) => audit.record('a:b', { outcome: 'denied' }),
+      ['denied'],
+    ],
+    [
+      'is left out for null',
+      {},
+      'failure',
+      (audit) => audit.record('a:b', { outcome: null }),
+      [null],
+    ],
+    [
+      'is not known while the event is live',
+      {},
+      'failure',
+      async (audit) => (await audit.recordLive('a:b')).close(),
+      [undefined],
+    ],
+    [
+      'is not known before the action',
+      {},
+      'success',
+      async (audit) => {
+        const intent = await audit.intents().open('a:b')
+        await (await audit.intents().open('a:b')).fail(new Error('no'))
+        return intent.record('a:b')
+      },
+      [undefined, 'success'],
+    ],
+    [
+      'of the type is none of custom events',
+      {},
+      'failure',
+      (audit) => audit.recordCustom('a:b'),
+      [undefined],
+    ],
+    [
+      'tells counted calls apart',
+      { collapse: { by: ['n'], window: { hours: 1 } } },
+      'denied',
+      async (audit) => {
+        for (let i = 0; i < 3; i++) await audit.record('a:b', { n: 1 })
+        for (let i = 0; i < 2; i++) await audit.record('a:b', { n: 1, outcome: 'failure' })
+        await audit.close()
+      },
+      ['denied', 'failure', 'denied', 'failure'],
+    ],
+  ])('%s', async (_name, definition, outcome, act, expected) => {
+    const audit = openLog({
+      store: { ...memoryStore(), close: async () => {} },
+      types: { 'a:b': { ...definition, outcome: outcome as 'failure' } },
+    })
+    await act(audit)
+    expect((await stored(audit)).map((attributes) => attributes['outcome'])).toEqual(expected)
+  })
+
+  it('of a type is checked', () => {
+    const open = (definition: object) => () => openLog({ types: { 'a:b': definition } })
+    expect(open({ outcome: 'ok' })).toThrow('outcome must be one of success, failure, denied')
+    expect(open({ outcome: 'success', live: true })).toThrow('a type with live has no outcome')
+  })
+
   it('may change while the event is live, to a value that it may have', async () => {
     const audit = openLog()
     const live = await audit.recordLive('info:plain', { outcome: 'success' })

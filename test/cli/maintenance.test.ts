@@ -200,6 +200,23 @@ describe('daybook doctor', () => {
     expect(exit).toBe(0)
   })
 
+  it('says how to write a condition of visible on an attribute with several values', async () => {
+    const audit = new AuditLog({ store: sqliteStore({ filename: log.file }), types: {} })
+    const record = (data: object) => audit.recordSystem('info:a', data)
+    for (let n = 0; n < 40; n++) await record({ tenant: { id: 'acme' }, roles: ['a', 'b'], n })
+    await record({ tenant_id: ['acme', 'umbrella', 'acme'], n: 1 })
+    const other = await record({ tenant_id: 'umbrella', tenant: { id: 'acme' }, n: 1 })
+    await record({ tenant_id: ['acme', 'acme'], n: 1 })
+    await audit.close()
+    const { exit, stdout } = await runCli(['doctor', log.file])
+    expect(stdout.split('\n').filter((line) => line.includes('\tvisible\t'))).toEqual([
+      expect.stringContaining(`warn\tvisible\ttenant_id has several values in 2 of the newest`),
+    ])
+    expect(stdout).toContain(`such as ${other!.id}`)
+    expect(stdout).toContain("{ m: 'or', tenant_id_eq: …, shared_true: true }")
+    expect(exit).toBe(0)
+  })
+
   it.each([
     [/^daybook_events$/, /^fail\tlog\t.*tables of the log are gone.*restore a backup/m],
     [/^daybook/, /^fail\tschema\tthere is no log; .*dropped its tables: restore a backup$/m],

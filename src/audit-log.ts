@@ -19,6 +19,7 @@ import type { LiveEvent } from './live/live-events.js'
 import { type AuditLogEvents, createLogEvents, type LogEvents } from './log-events.js'
 import { checkOptions } from './options.js'
 import { LogReader } from './reading/log-reader.js'
+import { restrictLog, type RestrictedLog, type Restriction } from './restricted-log.js'
 import { CALL_KINDS } from './recording/call.js'
 import { callContext } from './recording/call-context.js'
 import { callKey, KnownCollapse } from './recording/collapse-rules.js'
@@ -244,6 +245,15 @@ export class AuditLog<
     const counted = await this.#calls.counted(options.signal)
     const found = this.pages(query, { ...options, consistencyToken: consistencyToken ?? NEWEST })
     return subjectReadsOf(found, counted.filter(compileFilter(query.where)))
+  }
+
+  /**
+   * The log as one reader may see it, for code that answers to users: only events that pass `visible`, without the attributes in
+   * `conceal`, as the endpoints of `auditRoutes` do. A query that names a concealed attribute rejects with `UNKNOWN_ATTRIBUTE`. `exportEvents` takes
+   * the result, too. Throws `INVALID_OPTION` for invalid names and without a restriction, and `INVALID_VALUE` for an invalid filter.
+   */
+  restricted(restriction: Restriction): RestrictedLog {
+    return restrictLog(this, restriction)
   }
 
   /** As the other call, for a type that requires a reason. */

@@ -39,12 +39,7 @@ import {
 import { type LogEvent, LOGS_OPTIONS, type LogsOptions } from './logs/named-logs.js'
 import { type Closable, OpenLogs } from './logs/open-logs.js'
 import { LOGS_PAGES_OPTIONS, type LogsPagesOptions, pagesAcross } from './logs/pages-across.js'
-import {
-  LOGS_RANGE_OPTIONS,
-  LOGS_UNTIL_OPTIONS,
-  type LogsRangeOptions,
-  type LogsUntilOptions,
-} from './logs/range.js'
+import { LOGS_RANGE_OPTIONS, LOGS_UNTIL_OPTIONS } from './logs/range.js'
 import type { OwnEvents } from './recording/own-events.js'
 import { startRounds } from './logs/rounds.js'
 import { createLogsTail, type LogsTail } from './logs/logs-tail.js'
@@ -55,8 +50,15 @@ import {
   type OpenLogsTail,
   openTail,
 } from './logs/tail-across.js'
-import type { CountOptions, EventCounts } from './store/counts.js'
-import type { EventGroups, GroupOptions } from './store/groups.js'
+import {
+  type LogsCountOptions,
+  type LogsGroupOptions,
+  type LogsRestriction,
+  restrictLogs,
+  type RestrictedLogs,
+} from './restricted-logs.js'
+import type { EventCounts } from './store/counts.js'
+import type { EventGroups } from './store/groups.js'
 import type { EventJournal } from './store/journal.js'
 import { checkKey, type KeysOptions, type LogStores } from './store/log-stores.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from './store/store.js'
@@ -150,8 +152,6 @@ export interface LogKeysOptions extends WaitOptions {
 
 const KEYS_OPTIONS: OptionNames<LogKeysOptions> = { ...WAIT_OPTIONS, after: true, limit: true }
 
-type LogsCountOptions = Omit<CountOptions, 'visible' | 'consistencyToken'> & LogsRangeOptions
-
 const LOGS_COUNT_OPTIONS: OptionNames<LogsCountOptions> = {
   ...LOGS_RANGE_OPTIONS,
   buckets: true,
@@ -160,8 +160,6 @@ const LOGS_COUNT_OPTIONS: OptionNames<LogsCountOptions> = {
   attributes: true,
   within: true,
 }
-
-type LogsGroupOptions = Omit<GroupOptions, 'visible' | 'consistencyToken'> & LogsUntilOptions
 
 const LOGS_GROUP_OPTIONS: OptionNames<LogsGroupOptions> = {
   ...LOGS_UNTIL_OPTIONS,
@@ -373,6 +371,15 @@ export class AuditLogs<
   ): Promise<OpenLogsTail> {
     this.#check(options, LOGS_TAIL_OPTIONS, 'follow')
     return openTail(this.#context, toQuery(query), options)
+  }
+
+  /**
+   * The logs as one reader may see them, for code that answers to users: with the filter `visible` of each log, and without the
+   * attributes in `conceal`. A query that names a concealed attribute rejects with `UNKNOWN_ATTRIBUTE`. `exportEventsOfLogs` takes the
+   * result, too. Throws `INVALID_OPTION` for an invalid restriction and an empty one. A `visible` that throws, or returns an invalid filter, rejects the call.
+   */
+  restricted(restriction: LogsRestriction): RestrictedLogs {
+    return restrictLogs(this, restriction)
   }
 
   /**

@@ -66,6 +66,8 @@ export type {
 } from './event/event.js'
 export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
 export type { SubjectRead } from './history/subject-reads.js'
+export type { RestrictedLog, Restriction } from './restricted-log.js'
+export type { LogsRestriction, RestrictedLogs } from './restricted-logs.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
 export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './health/health.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'

@@ -99,6 +99,9 @@ async function runCommand(
   const configFile =
     (options['config'] as string | undefined) ?? (terminal.env['DAYBOOK_CONFIG'] || undefined)
   const config = configFile === undefined ? undefined : await loadConfig(configFile)
+  const conceal = options['conceal'] as readonly string[] | undefined
+  if (conceal && target.kind === 'http')
+    throw usageError('--conceal: the server of the feed chooses what its users see')
   const opened: OpenLog[] = []
   const call: Call = {
     arguments: values,
@@ -107,7 +110,7 @@ async function runCommand(
     target,
     config,
     async openLog(options = {}) {
-      const one = await openLog(target, { readOnly: true, ...options, config }, terminal)
+      const one = await openLog(target, { readOnly: true, ...options, conceal, config }, terminal)
       opened.push(one)
       return one
     },

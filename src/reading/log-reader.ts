@@ -81,7 +81,7 @@ export class LogReader {
     this.store = store
     this.links = links
     this.#queries = publishQueries(this, createSlowQueries(store, slowQueryMs, listeners))
-    this.#tails = createTails(sharedTail(store))
+    this.#tails = createTails(sharedTail(store), links)
   }
 
   /**

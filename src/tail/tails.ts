@@ -1,7 +1,8 @@
 import { ASYNC_DISPOSE } from '../async/disposal.js'
 import { AuditLogError, throwIfAborted, untilAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
-import type { EventQuery, Grouping } from '../filter/ast.js'
+import type { LinkTable } from '../event/links.js'
+import { bothOf, type EventQuery, type Grouping } from '../filter/ast.js'
 import { type Concealed, readConcealed } from '../filter/conceal.js'
 import { compileFilterInSteps } from '../filter/evaluate.js'
 import { createChangeTracker, type EventChange } from './changes.js'
@@ -34,14 +35,13 @@ export interface TailOptions extends ReadOptions {
    */
   readonly open?: Iterable<string> | undefined
   /**
-   * With `changes`: the events that the reader may see. The query has to contain the same condition. A live event
-   * that no longer satisfies it is no longer followed, and the change that hid it is not delivered.
-   * @default everything
+   * The events that the reader may see, as a parsed filter. With `changes`, a live event that no longer satisfies it is no longer
+   * followed, and the change that hid it is not delivered. @default everything
    */
   readonly visible?: Grouping | undefined
   /**
    * Names of attributes, as in filters, that the reader must not see. Events and changes are as if the events did not have them.
-   * The query may name them. @default none
+   * A query that names one rejects with `UNKNOWN_ATTRIBUTE`. A link attribute conceals the source too. @default none
    */
   readonly conceal?: Concealed | undefined
 }
@@ -135,14 +135,16 @@ const readChanges = (
     signal,
   })
 
-export function createTails(shared: SharedTail): Tails {
+export function createTails(shared: SharedTail, links: LinkTable): Tails {
   const open = async (
     readQuery: () => EventQuery,
     { after, ...options }: TailOptions,
   ): Promise<Opened> => {
-    const filter = readFilter(readQuery())
-    checkVisible(options.visible)
-    readConcealed(options.conceal ?? [], [])
+    const query = readQuery()
+    const visible = checkVisible(options.visible)
+    const concealed = readConcealed(options.conceal ?? [], links)
+    const where = concealed ? concealed.where(query.where) : query.where
+    const filter = readFilter({ ...query, where: bothOf(visible, where) })
     throwIfAborted(options.signal)
     const reading = readOptions(options)
     if (after !== undefined) return { filter, cursor: readCursor(after) }
@@ -155,7 +157,7 @@ export function createTails(shared: SharedTail): Tails {
         open: () => open(readQuery, options),
         read(opened, signal) {
           const reading = { ...opened, shared, signal }
-          const concealed = readConcealed(options.conceal ?? [], [])
+          const concealed = readConcealed(options.conceal ?? [], links)
           const view: ViewOf = (event) => (concealed ? concealed.event(event) : event)
           const items = options.changes ? readChanges(reading, options, view) : readEvents(reading)
           return concealed ? seenBy(items, view) : items

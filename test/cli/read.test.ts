@@ -55,6 +55,43 @@ describe('daybook list', () => {
   })
 })
 
+describe('--conceal', () => {
+  const conceal = ['--conceal', 'name', '--conceal', 'error']
+
+  it('leaves out attributes, and refuses queries that name them', async () => {
+    const { events } = await log.audit.list('filter[type_eq]=error:step:action')
+    for (const args of [
+      ['list', log.file, '--json'],
+      ['export', log.file],
+      ['get', log.file, events[0]!.id],
+    ]) {
+      const { exit, stdout } = await runCli([...args, ...conceal])
+      expect([exit, stdout.includes('error:step:action')]).toEqual([0, true])
+      expect(stdout).not.toMatch(/shop|blog|disk/)
+    }
+    for (const args of [
+      ['list', log.file, '-f', 'name_eq=shop'],
+      ['count', log.file, '-f', 'name_eq=shop'],
+      ['tail', log.file, '-f', 'name_eq=shop'],
+      ['export', log.file, '-f', 'error_cont=disk'],
+    ]) {
+      const { exit, stderr } = await runCli([...args, ...conceal])
+      expect(exit, args[0]).not.toBe(0)
+      expect(stderr).toContain('is not available to this user')
+    }
+  })
+
+  it('is refused for a feed, and for a name that cannot be concealed', async () => {
+    const feed = await runCli(['list', 'http://127.0.0.1:1/api/events', ...conceal])
+    expect([feed.exit, feed.stderr]).toEqual([2, expect.stringContaining('the server of the feed')])
+    for (const command of ['list', 'serve']) {
+      const { exit, stderr } = await runCli([command, log.file, '--conceal', 'username'])
+      expect([exit, stderr]).not.toEqual([0, ''])
+      expect(stderr).toContain('username is a field that each event has')
+    }
+  })
+})
+
 it('daybook get shows the code of characters that change the direction of text', async () => {
   const { events } = await log.audit.list('filter[type_eq]=error:step:action')
   const options = { terminal: { columns: 80 }, env: { NO_COLOR: '1' } }

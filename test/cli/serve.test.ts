@@ -153,6 +153,15 @@ describe('the address', () => {
       }
   })
 
+  it('shows no concealed attributes', async () => {
+    const { address, origin, end } = await startServing([file, '--conceal', 'name'])
+    const headers = { cookie: await signIn(address) }
+    expect(JSON.stringify(await eventsOf(address, headers.cookie))).not.toContain('"name"')
+    const { status } = await send(`${origin}/api/events?filter[name_eq]=x`, { headers })
+    expect(status).toBe(400)
+    await end()
+  })
+
   it('reads, and changes nothing', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const path of ['/api/events', '/login', '/audit']) {

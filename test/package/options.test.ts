@@ -627,6 +627,7 @@ describe('the table', () => {
     '{} of Dispatcher': 'a channel gives it to the dispatcher of the host',
     Buffer: 'the body of a request',
     '{} of AuditLog': 'narrows the options of a tail',
+    '{} of RestrictedLog': 'narrows the options of a tail',
     '{} of AuditLogs': 'narrows the options of a tail',
     AbortSignal: 'a member of options',
     Types: 'a parameter of a type',

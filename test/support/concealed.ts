@@ -267,6 +267,12 @@ export function comparable({ status, headers, body }: RawResponse): string {
   return [status, ...shown, text].join('\n')
 }
 
+const withoutTotals = (headers: RawResponse['headers']): RawResponse['headers'] => ({
+  ...headers,
+  'x-total-count': undefined,
+  'x-total-count-at-least': undefined,
+})
+
 /** The leak in an answer, with the beginning of the first difference; `undefined` if there is none. */
 export function leakOf(
   { path, request, isRefused }: Probe,
@@ -278,13 +284,18 @@ export function leakOf(
     const isRight = given.status === 400 && given.body.includes('UNKNOWN_ATTRIBUTE')
     return isRight ? undefined : `${asked}: ${given.status} ${given.body.slice(0, 300)}`
   }
-  const [seen, expected] = [comparable(given), comparable(model)]
-  if (seen === expected) return undefined
   // On a busy machine a count may end before it has read all events.
+  const isCut = [given, model].some(
+    ({ headers }) => headers['x-total-count-at-least'] !== undefined,
+  )
+  const [seen, expected] = [given, model].map((answer) =>
+    comparable(isCut ? { ...answer, headers: withoutTotals(answer.headers) } : answer),
+  )
+  if (seen === expected) return undefined
   if (path.startsWith('/counts') && /"exact":(?:false|\{[^}]*false)/.test(given.body))
     return undefined
   let at = 0
-  while (seen[at] === expected[at]) at += 1
+  while (seen![at] === expected![at]) at += 1
   const cut = (text: string): string => text.slice(Math.max(0, at - 60), at + 60)
-  return `${asked}: …${cut(seen)}… instead of …${cut(expected)}…`
+  return `${asked}: …${cut(seen!)}… instead of …${cut(expected!)}…`
 }

@@ -22,6 +22,14 @@ export const queryOptions: readonly Option[] = [
   },
 ]
 
+/** The option of every command that shows events. */
+export const concealOption: Option = {
+  flags: '--conceal <name>',
+  description:
+    'leave out an attribute, as if the events did not have it; a query that names it is refused. Not for a feed',
+  repeatable: true,
+}
+
 /** The options of commands that read the events of a range of time. */
 export const rangeOptions: readonly Option[] = [
   {

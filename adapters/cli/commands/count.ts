@@ -1,5 +1,5 @@
 import type { Command } from '../call/command.js'
-import { queryOptions, rangeOptions } from '../call/query.js'
+import { concealOption, queryOptions, rangeOptions } from '../call/query.js'
 import { utcOption } from '../call/times.js'
 
 export const count: Command = {
@@ -10,6 +10,7 @@ export const count: Command = {
   arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
   options: [
     ...queryOptions,
+    concealOption,
     ...rangeOptions,
     utcOption,
     {

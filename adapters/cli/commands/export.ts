@@ -1,6 +1,6 @@
 import { EXPORT_FORMATS } from '../../../src/exporting/formats.js'
 import type { Command } from '../call/command.js'
-import { queryOptions, rangeOptions } from '../call/query.js'
+import { concealOption, queryOptions, rangeOptions } from '../call/query.js'
 import { utcOption } from '../call/times.js'
 
 export const exportCommand: Command = {
@@ -11,6 +11,7 @@ export const exportCommand: Command = {
   arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
   options: [
     ...queryOptions,
+    concealOption,
     ...rangeOptions,
     utcOption,
     {

@@ -1,4 +1,5 @@
 import type { Command } from '../call/command.js'
+import { concealOption } from '../call/query.js'
 import { rowOptions } from '../call/rows.js'
 
 export const get: Command = {
@@ -7,7 +8,7 @@ export const get: Command = {
   description:
     'On a terminal it shows the sentence and the attributes, one on each line. In a pipe, and with --json, it prints the event as one line of JSON.',
   arguments: [{ name: 'id', description: 'the id of the event', required: true }],
-  options: rowOptions.filter(({ flags }) => flags === '--utc'),
+  options: [concealOption, ...rowOptions.filter(({ flags }) => flags === '--utc')],
   targets: ['sqlite', 'postgres', 'http'],
   examples: [
     {

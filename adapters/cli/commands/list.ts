@@ -1,5 +1,5 @@
 import type { Command } from '../call/command.js'
-import { limitOption, queryOptions, rangeOptions } from '../call/query.js'
+import { concealOption, limitOption, queryOptions, rangeOptions } from '../call/query.js'
 import { rowOptions } from '../call/rows.js'
 
 export const list: Command = {
@@ -14,7 +14,7 @@ export const list: Command = {
         "a query string, such as 'filter[type_start]=error:', or an address of the audit page",
     },
   ],
-  options: [...queryOptions, ...rangeOptions, limitOption, ...rowOptions],
+  options: [...queryOptions, concealOption, ...rangeOptions, limitOption, ...rowOptions],
   targets: ['sqlite', 'postgres', 'http'],
   examples: [
     { run: 'daybook list audit.db', says: 'the newest ten events' },

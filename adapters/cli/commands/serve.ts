@@ -1,4 +1,5 @@
 import type { Command } from '../call/command.js'
+import { concealOption } from '../call/query.js'
 
 export const serve: Command = {
   name: 'serve',
@@ -13,6 +14,7 @@ export const serve: Command = {
     },
   ],
   options: [
+    concealOption,
     {
       flags: '--port <n>',
       description: 'the port; any free one if not given',

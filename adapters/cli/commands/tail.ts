@@ -1,5 +1,5 @@
 import type { Command } from '../call/command.js'
-import { queryOptions } from '../call/query.js'
+import { concealOption, queryOptions } from '../call/query.js'
 import { rowOptions } from '../call/rows.js'
 import { LEVELS } from '../../../src/event/level.js'
 
@@ -11,6 +11,7 @@ export const tail: Command = {
   arguments: [{ name: 'query', description: 'a query string, or an address of the audit page' }],
   options: [
     ...queryOptions,
+    concealOption,
     {
       flags: '--since <time>',
       description:

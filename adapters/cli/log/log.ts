@@ -54,6 +54,8 @@ export interface OpenLog {
 export type LogConfig = Partial<Omit<AuditLogOptions<EventTypes>, 'store'>>
 
 export interface OpenOptions {
+  /** Names of attributes that the reader must not see. @default none */
+  readonly conceal?: readonly string[] | undefined
   /** False for commands that write. */
   readonly readOnly: boolean
   /** True for commands that may create or migrate the log. @default false */

@@ -159,34 +159,35 @@ export async function openStoredLog(
   const { store, outages } = watchOutages(await openStore(target, { ...options, readOnly }))
   const audit = await openAudit(store, passive(options), signal)
   const { types, customTypes } = audit
+  const seen = options.conceal ? audit.restricted({ conceal: options.conceal }) : audit
   const note = (action: string, query: EventQuery): Promise<void> =>
     recordRead(audit, { action, username, query: queryText(query) })
   return {
     kind: target.kind,
     async list(query, options) {
       await note('list', query)
-      return audit.list(query, options)
+      return seen.list(query, options)
     },
     async get(id, options) {
       await recordRead(audit, { action: 'read', username, query: '', id })
-      return audit.get(id, options)
+      return seen.get(id, options)
     },
     async count(query, options) {
       await note('count', query)
-      return audit.count(query, options)
+      return seen.count(query, options)
     },
     async *tail(query, { after, signal, onOutage }) {
       await note('stream', query)
       if (onOutage) outages.add(onOutage)
       try {
-        yield* audit.tail(query, { after, signal })
+        yield* seen.tail(query, { after, signal })
       } finally {
         if (onOutage) outages.delete(onOutage)
       }
     },
     async *export(query, options) {
       await note('export', query)
-      yield* exportEvents(audit, query, options)
+      yield* exportEvents(seen, query, options)
     },
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit,

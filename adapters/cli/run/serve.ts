@@ -67,11 +67,11 @@ export async function run(call: Call): Promise<void> {
   let site: Site | undefined
   try {
     const username = env['USER'] || env['USERNAME'] || 'you'
-    site = await openSite(served.log.audit!, { port, name: source.name, username }).catch(
-      (error: unknown) => {
-        throw listenFailure(error, port)
-      },
-    )
+    const conceal = options['conceal'] as readonly string[] | undefined
+    const shown = { port, name: source.name, username, conceal }
+    site = await openSite(served.log.audit!, shown).catch((error: unknown) => {
+      throw listenFailure(error, port)
+    })
     const { url } = site
     await write(stdout, `${options['json'] ? JSON.stringify({ url }) : url}\n`)
     printHints([...served.notes, 'the address works once; Ctrl-C ends the server'], call)

@@ -11,6 +11,8 @@ export interface SiteOptions {
   readonly name: string
   /** The user of the page. */
   readonly username: string
+  /** Names of attributes that the site does not show. @default none */
+  readonly conceal?: readonly string[] | undefined
 }
 
 export interface Site {
@@ -53,14 +55,17 @@ function send(
 /** Serves the page and the feed of the log on 127.0.0.1, for reading. Rejects if the port is taken. */
 export async function openSite(
   audit: AuditLog,
-  { port, name, username }: SiteOptions,
+  { port, name, username, conceal = [] }: SiteOptions,
 ): Promise<Site> {
   const { auditPage, auditRoutes } = await import('daybook/node')
+  // Throws for names that cannot be concealed.
+  audit.restricted({ conceal })
   const listener = (audit: AuditLog): http.RequestListener => {
     // Without routes for subscriptions and views, the page does not offer them.
     const feed = auditRoutes(audit, {
       username: () => username,
       authorize: (_request, action) => action !== 'create',
+      conceal: () => conceal,
     })
     const page = auditPage(audit, { path: PAGE_PATH, name, username: () => username })
     return (request, response) => feed(request, response, () => page(request, response))

@@ -1,18 +1,16 @@
-import { AuditLogError } from '../../errors.js'
-import type { AuditEvent } from '../../event/event.js'
 import { type EventOfLog, ofOneLog, pagesOfOneLog, eventsOf } from '../../event/event-of-log.js'
 import { formatTimestamp, parseTimestamp } from '../../event/timestamp.js'
 import { existingEvents, upTo } from '../../exporting/existing-events.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, olderThan } from '../../filter/ast.js'
-import { compileFilter } from '../../filter/evaluate.js'
+import { visibleEvent } from '../../reading/visible-event.js'
 import { formatQuery } from '../../filter/format.js'
-import type { EventPage, ReadOptions } from '../../store/store.js'
+import type { EventPage } from '../../store/store.js'
 import { sharedTail } from '../../tail/shared-tail.js'
 import { extractParameters, joinQueries } from '../parameters.js'
 import { createBroadcast } from '../stream/broadcast.js'
 import { FIELDS, type Fieldset, formatFieldset } from './fieldset.js'
 import { concealedSource } from './concealed-source.js'
-import type { EndpointAudit, EventsReadOptions, HandlerOptions } from './handler.js'
+import type { EventsReadOptions, HandlerOptions } from './handler.js'
 import type { ShownPart } from './host-access.js'
 import { createLogStreams } from './log-stream.js'
 import { longPoll } from './long-poll.js'
@@ -28,25 +26,6 @@ export const withQuery = (path: string, query: string): string =>
 /** The query string of a filter, without a limit. */
 export const filterQuery = (where: Grouping | undefined): string =>
   formatQuery({ where, sorts: [], limit: MAX_LIMIT }).replace(/&?limit=\d+$/, '')
-
-/**
- * The event, if the user may see it. A damaged one may be hidden, so a restricted reader does not learn that it exists.
- * Otherwise rejects as `get` does.
- */
-export async function visibleEvent(
-  log: Pick<EndpointAudit, 'get'>,
-  id: string,
-  visible: Grouping | undefined,
-  options?: ReadOptions,
-): Promise<AuditEvent | undefined> {
-  try {
-    const event = await log.get(id, options)
-    return event && compileFilter(visible)(event) ? event : undefined
-  } catch (error) {
-    if (visible && error instanceof AuditLogError && error.code === 'DAMAGED') return undefined
-    throw error
-  }
-}
 
 /** The link to the page before this one, if there is one. */
 function previous(query: EventQuery, fields: Fieldset, page: EventPage): SourcePage['other'] {

@@ -28,6 +28,8 @@ export interface LogStreamsOptions extends HandlerOptions {
 }
 
 interface StreamCall {
+  /** The filter of the request, on events as the user sees them. */
+  readonly shown: Grouping | undefined
   readonly request: HttpRequest
   readonly visible: Grouping | undefined
   readonly concealed: Concealment | undefined
@@ -41,14 +43,14 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set(['after', 'changes', 'limit'
 /** The tail tracks the state of each live event for this reader. */
 async function* changeFrames(
   { audit, path }: HandlerOptions,
-  { where, fields }: StreamRequest,
-  { visible, concealed, reportRead }: StreamCall,
+  { fields }: StreamRequest,
+  { shown, visible, concealed, reportRead }: StreamCall,
   { start, open, signal }: Started,
 ): AsyncGenerator<Frame, void, void> {
   yield RETRY
   /** Ids of events before the start that were reported as read, because their changes were sent. */
   const reported = new Set<string>()
-  const query = { where, sorts: [], limit: MAX_LIMIT }
+  const query = { where: shown, sorts: [], limit: MAX_LIMIT }
   const conceal = concealed?.names
   const items = audit.tail(query, { after: start, changes: true, open, visible, conceal, signal })
   for await (const item of untilLogFails(items)) {
@@ -71,7 +73,7 @@ export function createLogStreams({
   audit,
   path,
   broadcast,
-}: LogStreamsOptions): (call: StreamCall, known: string) => OpenStream {
+}: LogStreamsOptions): (call: Omit<StreamCall, 'shown'>, known: string) => OpenStream {
   const timer = createKeepAliveTimer()
   const ofFrames = renderingOfFrames(timer)
   const unreported: Rendering<Chunk, Frame> = {
@@ -120,6 +122,6 @@ export function createLogStreams({
     const requested = readStreamRequest({ query, lastEventId, own: OWN_PARAMETERS, known })
     const shown = call.concealed ? call.concealed.where(requested.where) : requested.where
     const wanted = { ...requested, where: bothOf(call.visible, shown) }
-    return (signal) => open(wanted, call, signal)
+    return (signal) => open(wanted, { ...call, shown }, signal)
   }
 }

@@ -30,7 +30,7 @@ function rig(
   const memory = memoryStore()
   const store: EventStore = { ...memory, ...replace(memory) }
   const reads = { get: vi.spyOn(store, 'get'), openEvents: vi.spyOn(store, 'openEvents') }
-  const tails = createTails(createSharedTail(store, options))
+  const tails = createTails(createSharedTail(store, options), [])
   return {
     memory,
     /** Number of calls of a method of the store. */

@@ -27,7 +27,8 @@ export interface Concealment {
 /** Attributes of which parts are concealed that their names do not tell. */
 const IN_PART = /^(?:changes|recording)(?:_|$)/
 
-function readNames(given: Concealed): readonly string[] {
+/** The names. Throws `INVALID_OPTION` for anything but a list of names of attributes. */
+export function readNames(given: Concealed): readonly string[] {
   const fault = (message: string): AuditLogError =>
     new AuditLogError('INVALID_OPTION', `conceal: ${message}`)
   if (!Array.isArray(given))

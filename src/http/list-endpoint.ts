@@ -22,6 +22,7 @@ import { refuseParameters } from './parameters.js'
 import { errorResponse, jsonapi } from './problem.js'
 import { checkHostFunctions } from './host-functions.js'
 import { rethrow } from './thrown-error.js'
+import { type Concealed, readNames } from '../filter/conceal.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { checkNamed, type OptionNames, requireOptions } from '../options.js'
 
@@ -41,6 +42,13 @@ export interface ListEndpointOptions<Item extends object, Context> {
    * @default everything is visible
    */
   readonly visible?: PerRequest<Context, Visible>
+  /**
+   * Names of declared attributes that the user must not see. The resource objects do not have them, and a query that names one is 400.
+   * An attribute that leads to the same data, as `change` and `change_name` do, is concealed too. Anything but a list of declared names is an error that
+   * goes to the host's error handling. Needs a `resource` that is a type: a function chooses the attributes itself.
+   * @default nothing is concealed
+   */
+  readonly conceal?: PerRequest<Context, Concealed>
   /**
    * The attributes that a query can use in addition to `id`, with their types. Their values are read
    * from the properties of the same name, or from where a path leads: `change_name` from the member `name`
@@ -74,6 +82,7 @@ export interface ListEndpointOptions<Item extends object, Context> {
 const LIST_ROUTE_OPTIONS: OptionNames<ListEndpointOptions<object, unknown>> = {
   source: true,
   visible: true,
+  conceal: true,
   attributes: true,
   resource: true,
   filtering: true,
@@ -131,6 +140,23 @@ function resourceOf(type: string, types: AttributeTypes): (item: object) => obje
   })
 }
 
+/** The declared attributes that are left. Throws `INVALID_OPTION` for names that are not declared. */
+function withoutConcealed(types: AttributeTypes, concealed: Concealed): AttributeTypes {
+  const names = readNames(concealed)
+  const unknown = names.find((name) => !Object.hasOwn(types, name))
+  if (unknown !== undefined)
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      `conceal: ${unknown} is not in attributes of the list`,
+    )
+  const leadsInto = (name: string, other: string): boolean =>
+    name === other || name.startsWith(`${other}_`) || other.startsWith(`${name}_`)
+  const shown = Object.entries(types).filter(
+    ([name]) => !names.some((concealedName) => leadsInto(name, concealedName)),
+  )
+  return Object.fromEntries(shown)
+}
+
 /**
  * Handles `GET` and `HEAD` of a list as the interface's section "List endpoints (general rules)" requires,
  * independently of the HTTP server. Responds 200, 206 if there are more items than the limit, 400 for
@@ -145,6 +171,7 @@ export function listEndpoint<Item extends object, Context>(
   const {
     source,
     visible,
+    conceal,
     resource,
     attributes: types,
     filtering = true,
@@ -156,10 +183,16 @@ export function listEndpoint<Item extends object, Context>(
     throw new AuditLogError('INVALID_OPTION', 'listRoute: resource must be a type, or a function')
   checkNamed(types ?? null, 'attributes')
   const queryTimeoutMs = readQueryTimeout(options)
-  checkHostFunctions(options, 'visible')
+  checkHostFunctions(options, 'visible', 'conceal')
+  if (conceal && typeof resource === 'function')
+    throw new AuditLogError(
+      'INVALID_OPTION',
+      'listRoute: conceal needs a resource that is a type; a function chooses the attributes itself',
+    )
   const attributes = declaredAttributes(types)
   if (Array.isArray(source)) checkItems(source as readonly object[], types)
-  const parse = (query: string) => parseQuery(query, { attributes: types, maxLimit })
+  const parse = (query: string, shown: AttributeTypes) =>
+    parseQuery(query, { attributes: shown, maxLimit })
 
   const toResource = typeof resource === 'function' ? resource : resourceOf(resource, types)
 
@@ -168,10 +201,11 @@ export function listEndpoint<Item extends object, Context>(
     // Outside `try`: an error here is the fault of the host, not of the client.
     const all = typeof source === 'function' ? await source(context) : source
     const allowed = visible && parseVisible(await visible(context), types)
+    const shown = conceal ? withoutConcealed(types, await conceal(context)) : types
     try {
       checkAccept(request.header('accept'))
       if (!filtering) refuseParameters(request.query)
-      const query = parse(request.query)
+      const query = parse(request.query, shown)
       const where = bothOf(allowed, query.where)
       const restricted = { ...query, where }
       const items = 'rows' in all ? all.rows(restricted, types) : all
@@ -186,7 +220,8 @@ export function listEndpoint<Item extends object, Context>(
         },
       )
       const self = request.query === '' ? request.path : `${request.path}?${request.query}`
-      const data = await writeItems(selected, toResource, check)
+      const make = conceal ? resourceOf(resource as string, shown) : toResource
+      const data = await writeItems(selected, make, check)
       const body = `{"jsonapi":${JSON.stringify(jsonapi)},"data":[${data}],"links":${JSON.stringify({ self })}}`
       return await finalizeResponse(request, jsonResponse(truncated ? 206 : 200, body))
     } catch (error) {

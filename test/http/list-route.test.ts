@@ -403,6 +403,60 @@ describe('a list route', () => {
     expect(labels(await sendWith({ visible }, anything))).toBe('b')
   })
 
+  it('shows no concealed attributes, and refuses queries that name them', async () => {
+    const conceal = () => ['name', 'values']
+    const response = await sendWith({ conceal, resource: 'item' }, '/items')
+    const [first] = listOf(response).data as unknown as [{ attributes: object }]
+    expect(Object.keys(first.attributes)).toEqual(
+      Object.keys(attributes).filter((name) => name !== 'name' && name !== 'values'),
+    )
+    const visible = () => ({ name_eq: 'Web shop' })
+    expect(labels(await sendWith({ conceal, visible, resource: 'item' }, '/items'))).toBe('a')
+    for (const query of [
+      'filter[name_eq]=Web%20shop',
+      'filter[values_region_eq]=eu',
+      'filter[code_or_name_cont]=a',
+      'filter[sorts]=name',
+    ]) {
+      const refused = await sendWith({ conceal, resource: 'item' }, `/items?${query}`)
+      expect([refused.status, errorOf(refused).code], query).toEqual([400, 'UNKNOWN_ATTRIBUTE'])
+    }
+  })
+
+  it('conceals all attributes that lead to the same data', async () => {
+    const types = { change: 'object', change_name: 'string', size: 'number' } as const
+    for (const name of ['change', 'change_name']) {
+      const response = await sendWith(
+        {
+          attributes: types,
+          resource: 'item',
+          source: () => [{ id: '1', size: 1, change: { name: 'x' } }],
+          conceal: () => [name],
+        },
+        '/items',
+      )
+      expect(listOf(response).data).toMatchObject([{ attributes: { size: 1 } }])
+      expect(response.body).not.toContain('change')
+    }
+  })
+
+  it.each([undefined, null, 'name', ['nme'], ['values_region'], ['id'], [7]])(
+    'fails if conceal returns %j',
+    async (names) => {
+      const conceal = () => names as string[]
+      expect((await sendWith({ conceal, resource: 'item' }, '/items')).status).toBe(500)
+    },
+  )
+
+  it('takes conceal as a function only, and with a resource that is a type', () => {
+    const list = { attributes, source: [], resource: 'item' } as const
+    expect(() => listRoute({ ...list, conceal: ['name'] as never })).toThrow(
+      'conceal must be a function',
+    )
+    const resource = (item: object) => item
+    expect(() => listRoute({ ...list, resource, conceal: () => [] })).toThrow('a function chooses')
+  })
+
   it('shows everything only if visible says all or is absent', async () => {
     expect(labels(await sendWith({ visible: () => 'all' }, '/items'))).toBe('abcd')
     expect(labels(await sendWith({}, '/items'))).toBe('abcd')

@@ -3,6 +3,7 @@ import type { EventCounts } from '../../../src/store/counts.js'
 import { may } from './account.js'
 import { fault, joinNames, members, query, search, setMember, splitNames, zone } from './address.js'
 import { countEvents } from './api.js'
+import { concealedIn } from './concealed.js'
 import { apiQuery, rangeAt } from './query.js'
 import { readStored, store } from './storage.js'
 
@@ -82,6 +83,9 @@ export const facetsText = computed(
 
 const requestedFacets = computed(() => splitNames(facetsText.value).slice(0, MAX_FACETS))
 
+/** Facets that the service has refused, because the user may not see their attributes. They are left out of later requests. */
+export const concealedFacets = signal<ReadonlySet<string>>(new Set())
+
 /** The attributes shown as facets, besides level. */
 export const facetNames = computed(() => {
   const isSeen = (counts.value?.facets[OPTIONAL_FACET]?.distinct ?? 0) > 0
@@ -105,7 +109,9 @@ const request = computed(() =>
         wanted: {
           buckets: MAX_BUCKETS,
           zone: zone.value,
-          facets: [...new Set(['level', ...requestedFacets.value])],
+          facets: [...new Set(['level', ...requestedFacets.value])].filter(
+            (name) => !concealedFacets.value.has(name),
+          ),
           top: openFacet.value === undefined ? CLOSED_FACET_VALUES : OPEN_FACET_VALUES,
         },
       }
@@ -142,6 +148,12 @@ async function count({ search, query, wanted }: NonNullable<typeof request.value
     countError.value = undefined
   } catch (error) {
     if (running !== controller) return
+    const concealed = concealedIn(error as Error, wanted.facets)
+    if (concealed.length > 0) {
+      // This repeats the request without them.
+      concealedFacets.value = new Set([...concealedFacets.value, ...concealed])
+      return
+    }
     countError.value = error as Error
   }
   const isDue = isRecountDue

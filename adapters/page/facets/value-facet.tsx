@@ -3,7 +3,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { Facet } from '../../../src/store/counts.js'
 import { types } from '../data/account.js'
 import { query } from '../data/address.js'
-import { chooseFacets, counts, facetNames, openFacet } from '../data/counts.js'
+import { chooseFacets, concealedFacets, counts, facetNames, openFacet } from '../data/counts.js'
 import { Icon } from '../ui/icon.js'
 import { useEscape } from '../ui/keyboard.js'
 import { ownValue } from '../data/own-property.js'
@@ -12,6 +12,7 @@ import { useRoving } from '../ui/roving.js'
 import { texts } from '../ui/texts.js'
 import { choiceOf } from './facet-choice.js'
 import { FacetRow } from './facet-row.js'
+import { facetTexts } from './facet-texts.js'
 import { collapsedRows, expandedRows } from './facet-rows.js'
 
 /** Maximum number of values in an open facet. The search finds other values. */
@@ -63,6 +64,13 @@ export function ValueFacet({ name }: { name: string }) {
   }
   useEscape(isOpen, close)
   const roving = useRoving<HTMLUListElement>('li')
+  if (concealedFacets.value.has(name))
+    return (
+      <section class="facet">
+        <Heading name={name} />
+        <p class="none">{facetTexts.concealed}</p>
+      </section>
+    )
   const facet = ownValue(counts.value?.facets, name)
   if (!facet) return null
   const choice = choiceOf(query.value, name)

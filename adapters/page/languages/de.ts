@@ -259,6 +259,11 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats): Texts => ({
       stays: 'Angezeigt werden die zuvor geladenen Ereignisse.',
       again: 'Erneut versuchen',
     },
+    concealed: {
+      title: (names) => `„${names}“ ist für Sie nicht sichtbar`,
+      text: 'Die Abfrage filtert oder sortiert danach, deshalb wurde nicht gesucht.',
+      leaveOut: 'Weglassen',
+    },
     badQuery: {
       title: {
         predicate: (name) => `„${name}“ ist kein bekannter Vergleich`,

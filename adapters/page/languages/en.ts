@@ -281,6 +281,11 @@ export const texts = ({ formatNumber, formatPlural }: TextFormats) => ({
       stays: 'Showing the events loaded before.',
       again: 'Try again',
     },
+    concealed: {
+      title: (names: string) => `You may not see “${names}”`,
+      text: 'The query filters or sorts by it, so nothing was searched.',
+      leaveOut: 'Leave it out',
+    },
     badQuery: {
       title: {
         predicate: (name: string) => `“${name}” is not a known comparison`,

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { openPage } from '../support/browser.js'
 import { servePage } from '../support/page-host.js'
 import { dayOfEvents } from '../support/story.js'
 import { shareHost } from './shared-host.js'
@@ -16,8 +17,9 @@ const host = shareHost(() =>
   }),
 )
 
+// An address without counts needs a page of its own.
 const open = async (address: string): Promise<Page> =>
-  host.visit(`${host.page}?range=all&${address}`, { user: 'ann', tolerates: /400 \(Bad Request\)/ })
+  openPage(`${host.page}?range=all&${address}`, { user: 'ann', tolerates: /400 \(Bad Request\)/ })
 
 const facetsOf = (page: Page) => page.getByRole('complementary', { name: 'Facets' })
 const countedOf = (page: Page) => facetsOf(page).getByRole('checkbox', { name: /^api/ }).first()

@@ -2,7 +2,9 @@ import type { StoreHealth } from '../../src/store/health.js'
 import { ask, type PostgresPoolClient } from './connection/client.js'
 import { isTransient } from './connection/failures.js'
 import type { Backpressure } from './index/backpressure.js'
-import { DEFAULT_TUNING, loadSegments } from './index/index-state.js'
+import { loadIndex } from '../../src/store-kit/maintenance/index-rows.js'
+import { askProgram, dialectOf } from './index/dialect.js'
+import { DEFAULT_TUNING } from './index/index-state.js'
 import { unindexedSql } from './index/unindexed.js'
 import { withoutTimeLimit } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
@@ -40,7 +42,7 @@ async function readHealth(
   const { names } = log
   const [row] = await ask(client, healthSql(names), maxCounted(delay), names.schemaName)
   const [isReadOnly, waiting, size] = row!
-  const damaged = (await loadSegments(client, names)).filter(({ isDamaged }) => isDamaged)
+  const { damaged } = await askProgram(client, loadIndex(dialectOf(names)))
   return {
     writable: isReadOnly !== 'on',
     warnings: await log.risks(client),

@@ -4,20 +4,16 @@ import { createFindings, databaseDamage } from '../../src/store-kit/damages.js'
 import { createKnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { DamagedSegment, TIMES_KIND } from '../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../src/store-kit/index/time-blocks.js'
-import {
-  type VerifiedLog,
-  type VerifiedSegments,
-  verifyLog as verify,
-} from '../../src/store-kit/index/verify.js'
+import { type VerifiedLog, verifyLog as verify } from '../../src/store-kit/index/verify.js'
 import { ask, begin, BY_KEY, endTransaction, type PostgresPoolClient } from './connection/client.js'
 import { isCorrupt } from './connection/failures.js'
 import { UnreadableTable } from './connection/unreadable.js'
-import { missingTimes } from '../../src/store-kit/maintenance/segment-times.js'
+import type { SegmentRow } from '../../src/store-kit/maintenance/index-rows.js'
+import { verifiedIndex } from '../../src/store-kit/maintenance/verified-index.js'
 import { extendNames } from '../../src/store-kit/maintenance/column-names.js'
 import { askProgram, dialectOf } from './index/dialect.js'
 import type { SummedChunk } from './index/checksums.js'
 import { CHUNK_COLUMNS, readStoredChunk } from './index/chunk-feed.js'
-import { loadIndexState, loadSegments, type PostgresSegmentRow } from './index/index-state.js'
 import { readBlocks } from './index/segment-times.js'
 import { readWithRetry } from './log/calls.js'
 import type { PostgresLog } from './log/log.js'
@@ -57,7 +53,7 @@ export async function verifyLog(
   return findings.result(segments)
 }
 
-function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, SummedChunk> {
+function verifiedLog(names: Names, read: Read): VerifiedLog<SegmentRow, SummedChunk> {
   const damages = createDamageReporter()
   const check = checkRows(damages)
   const known = createKnownNames()
@@ -99,7 +95,7 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
       readLiveRows(rows, damages)
       return rows.map(([one]) => Number(one))
     },
-    load: () => read((client) => loadVisible(client, names)),
+    ...verifiedIndex(dialect, (program) => read((client) => askProgram(client, program()))),
     async readNames(row) {
       while (await read((client) => askProgram(client, extendNames(dialect, known, row))));
     },
@@ -117,31 +113,6 @@ function verifiedLog(names: Names, read: Read): VerifiedLog<PostgresSegmentRow, 
         return chunk
       })
     },
-    lookUp: (times) =>
-      read(async (client) => {
-        const { removed, removedBefore } = await loadIndexState(client, names)
-        const missing = await askProgram(client, missingTimes(dialect, times))
-        return { missing, removed, removedBefore }
-      }),
-    window: (time, max) =>
-      read(async (client) => {
-        const { sealedTo } = await loadIndexState(client, names)
-        const rows = await ask(client, windowSql(names), time, sealedTo, max)
-        const times = rows.flatMap(([one, isLate]) => (isLate === 't' ? [] : [Number(one)]))
-        const last = rows.length > 0 ? Number(rows.at(-1)![0]) : undefined
-        return { times, last, ...(await loadVisible(client, names)) }
-      }),
-  }
-}
-
-async function loadVisible(
-  client: PostgresPoolClient,
-  names: Names,
-): Promise<VerifiedSegments<PostgresSegmentRow>> {
-  const rows = await loadSegments(client, names)
-  return {
-    segments: rows.filter(({ isDamaged }) => !isDamaged),
-    damaged: rows.filter(({ isDamaged }) => isDamaged),
   }
 }
 
@@ -160,13 +131,9 @@ const chunksSql = ({ chunks }: Names): string =>
        = (chunk.segment, chunk.name, chunk.kind, chunk.first, chunk.ordinal)), false)
    FROM ${chunks} AS chunk WHERE segment = $1 AND number >= $2 ORDER BY number LIMIT $3`
 
-const windowSql = ({ events, late }: Names): string =>
-  `SELECT created_at, EXISTS (SELECT FROM ${late} AS late WHERE late.created_at = event.created_at)
-   FROM ${events} AS event WHERE created_at > $1 AND created_at <= $2 ORDER BY created_at LIMIT $3`
-
 /** Throws `DamagedSegment` unless blocks of times come first, and then the other chunks in the order of their keys. */
 function checkOrder(
-  { id, size }: PostgresSegmentRow,
+  { id, size }: SegmentRow,
   before: SummedChunk | undefined,
   chunk: SummedChunk,
 ): void {

@@ -4,7 +4,9 @@ import type { DiskHealth, StoreHealth } from '../../src/store/health.js'
 import type { WaitOptions } from '../../src/store/store.js'
 import { storeFailure, type Connection } from './connection/connection.js'
 import { countUnsealed } from './index/due.js'
-import { DEFAULT_TUNING, loadIndexState } from './index/index-state.js'
+import { loadIndex } from '../../src/store-kit/maintenance/index-rows.js'
+import { DIALECT, runProgram } from './index/dialect.js'
+import { DEFAULT_TUNING } from './index/index-state.js'
 
 /** Reads the file, and asks the system about its disk. */
 export async function fileHealth(
@@ -15,7 +17,7 @@ export async function fileHealth(
     connection.checkFile()
     return {
       waiting: countUnsealed(connection),
-      damaged: loadIndexState(connection).damaged.length,
+      damaged: runProgram(connection, loadIndex(DIALECT)).damaged.length,
       batch: DEFAULT_TUNING.segmentSize,
     }
   }, options)

@@ -5,26 +5,27 @@ import { createFindings, databaseDamage, type Findings } from '../../src/store-k
 import { createKnownNames } from '../../src/store-kit/index/attribute-names.js'
 import { keyChecksum } from '../../src/store-kit/index/checksums.js'
 import { DamagedSegment, missingRows, NO_NAME } from '../../src/store-kit/index/segment-source.js'
-import { decodeTimes } from '../../src/store-kit/index/time-blocks.js'
 import {
   guarded,
   type VerifiedChunk,
   type VerifiedLog,
   verifyLog,
 } from '../../src/store-kit/index/verify.js'
-import type { Microseconds } from '../../src/event/timestamp.js'
+import type { SegmentRow } from '../../src/store-kit/maintenance/index-rows.js'
+import { verifiedIndex } from '../../src/store-kit/maintenance/verified-index.js'
 import type { Connection } from './connection/connection.js'
 import { isCorrupt } from './connection/database.js'
 import { LIMIT } from './connection/limit.js'
 import { withFileCheck } from './check-file.js'
 import { checkedChunk } from './index/chunk-feed.js'
-import { readingSegment, timesChecksum } from './index/checksums.js'
+import { readingSegment } from './index/checksums.js'
 import { readNextNames } from './index/column-names.js'
-import { loadIndexState, type SqliteSegmentRow } from './index/index-state.js'
+import { DIALECT, runProgram } from './index/dialect.js'
+import { readBlocks } from './index/segment-times.js'
 import { STORED_LINES } from './index/packed-lines.js'
-import { CHUNK_ID, rowId } from './index/row-ids.js'
+import { CHUNK_ID } from './index/row-ids.js'
 import { DICTIONARY_TABLES, storedDictionary } from './schema/dictionaries.js'
-import { createEventReader, onlyRow } from './schema/events.js'
+import { createEventReader } from './schema/events.js'
 import { createLiveTable } from './schema/live.js'
 import { readAfter } from './schema/read-after.js'
 import type { Tables } from './schema/tables.js'
@@ -33,24 +34,11 @@ const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIK
 
 const DICTIONARIES = DICTIONARY_TABLES.map((table) => `SELECT id FROM ${table}`).join(' UNION ')
 
-const BLOCKS = `SELECT id, first, times, checksum FROM daybook_segment_times
-  WHERE id >= ? AND id < ? ORDER BY id`
-
 const CHUNKS = `SELECT k.name, k.kind, k.first, k.ordinal, k.chunk, k.checksum, c.id,
     ${STORED_LINES}, c.posts, c.vals_checksum, c.posts_checksum
   FROM daybook_chunk_keys AS k LEFT JOIN daybook_chunks AS c ON c.id = ${CHUNK_ID}
   WHERE k.segment = ? AND (k.name, k.kind, k.first, k.ordinal) > (?, ?, ?, ?)
   ORDER BY k.name, k.kind, k.first, k.ordinal ${LIMIT}`
-
-const REMOVED = 'SELECT removed, removed_before AS removedBefore FROM daybook_index'
-
-const MISSING = `SELECT value FROM json_each(?)
-  WHERE NOT EXISTS (SELECT 1 FROM daybook_events WHERE created_at = value)`
-
-const WINDOW = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_late AS late WHERE late.created_at = events.created_at)
-  FROM daybook_events AS events WHERE created_at > ? AND created_at <= ? ORDER BY created_at ${LIMIT}`
-
-type BlockRow = readonly [id: number, first: Microseconds, times: Uint8Array, checksum: number]
 
 type Key = readonly [name: number, kind: number, first: string | number, ordinal: number]
 
@@ -90,9 +78,8 @@ export async function verifyFile(
   return findings.result(segments)
 }
 
-function verifiedLog(tables: Tables, read: Read): VerifiedLog<SqliteSegmentRow, KeyedChunk> {
+function verifiedLog(tables: Tables, read: Read): VerifiedLog<SegmentRow, KeyedChunk> {
   const { connection, events } = tables
-  const { statement } = connection
   const damages = createDamageReporter()
   const checked = createEventReader(connection, damages)
   const live = createLiveTable(connection, events, damages)
@@ -124,44 +111,13 @@ function verifiedLog(tables: Tables, read: Read): VerifiedLog<SqliteSegmentRow, 
         if (some.length > 0) live.between({ from: some[0]!, to: some.at(-1)! })
         return some
       }),
-    load: () => read(() => loadIndexState(connection)),
+    ...verifiedIndex(DIALECT, (program) => read(() => runProgram(connection, program()))),
     async readNames(row) {
       while (await read(() => readNextNames(connection, known, row)));
     },
-    blocks: (row, from, end) => read(() => readBlocks(connection, row.id, [from, end])),
+    blocks: (row, from, end) => read(() => readBlocks(connection, row.id, from, end)),
     chunksAfter: (row, before, max) => read(() => readChunks(connection, row.id, before?.key, max)),
-    lookUp: (times) =>
-      read(() => {
-        const rows = statement(MISSING).raw(true).all(`[${times.join()}]`) as [Microseconds][]
-        const removal = onlyRow(connection, REMOVED) as Record<'removed' | 'removedBefore', number>
-        return { missing: rows.map(([one]) => one), ...removal }
-      }),
-    window: (time, max) =>
-      read(() => {
-        const { segments, damaged, sealedTo } = loadIndexState(connection)
-        const select = statement(WINDOW).raw(true)
-        const rows = select.all(time, sealedTo, max) as [time: Microseconds, isLate: 0 | 1][]
-        const times = rows.flatMap(([one, isLate]) => (isLate ? [] : [one]))
-        return { times, last: rows.at(-1)?.[0], segments, damaged }
-      }),
   }
-}
-
-function readBlocks(
-  { statement }: Connection,
-  segment: number,
-  [from, end]: readonly [from: number, end: number],
-): readonly (readonly Microseconds[])[] {
-  const select = statement(BLOCKS).raw(true)
-  const rows = readingSegment(segment, () =>
-    select.all(rowId(segment, from), rowId(segment, end)),
-  ) as unknown as BlockRow[]
-  if (rows.length !== end - from) throw missingRows(segment)
-  return rows.map(([id, first, data, checksum]) => {
-    if (timesChecksum(id, first, data) !== checksum)
-      throw new DamagedSegment(segment, 'a checksum of its times is wrong')
-    return decodeTimes(first, data)
-  })
 }
 
 function readChunks(

@@ -1,7 +1,8 @@
 import { type AuditEvent, AuditLog, type EventStore, type JsonObject } from 'daybook'
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { Builder } from '../../src/store-kit/index-builder/builder.js'
-import type { SegmentRow } from '../../src/store-kit/index-builder/index-driver.js'
+import type { SegmentInfo } from '../../src/store-kit/index/segment-source.js'
+import type { SegmentRow } from '../../src/store-kit/maintenance/index-rows.js'
 import { mergeNext } from '../../src/store-kit/index-builder/merging.js'
 import { sealNext } from '../../src/store-kit/index-builder/sealing.js'
 import type { SealingTuning } from '../../src/store-kit/index-builder/segment-levels.js'
@@ -12,6 +13,9 @@ import type { IndexTruth } from './index-truth.js'
 import { expectPart, timeOf } from './part-truth.js'
 import { type SlowWork, slowWork } from './slow-work.js'
 
+/** The facts about a segment that tests compare. */
+export type TestedSegment = SegmentInfo & Pick<SegmentRow, 'level'>
+
 /** Functions with which tests build and read the index of a store. */
 export interface IndexHarness {
   /** Opens a store without events that does not build its index itself. */
@@ -20,8 +24,8 @@ export interface IndexHarness {
   remove(): Promise<void>
   builder(steps: StepRunner, tuning: SealingTuning): Builder
   truth(): Promise<IndexTruth>
-  visibleSegments(): Promise<readonly SegmentRow[]>
-  load(segment: SegmentRow): Promise<IndexPart>
+  visibleSegments(): Promise<readonly TestedSegment[]>
+  load(segment: TestedSegment): Promise<IndexPart>
   version(): Promise<number>
   /** Rows of all segments, chunks and times. */
   segmentRows(): Promise<number>

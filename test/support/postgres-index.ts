@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { keyBytes } from '../../adapters/postgres/index/segment-keys.js'
-import type { SegmentRow } from '../../src/store-kit/index-builder/index-driver.js'
+import type { TestedSegment } from './index-fixture.js'
 import type { IndexPart } from '../../src/store-kit/index/part.js'
 import { openSegment } from '../../src/store-kit/index/segment.js'
 import {
@@ -31,8 +31,8 @@ interface ChunkRow {
   readonly posts: Buffer
 }
 
-export async function storedSegments(pool: pg.Pool, schema: string): Promise<SegmentRow[]> {
-  const { rows } = await pool.query<Record<keyof SegmentRow | 'partial', string>>(
+export async function storedSegments(pool: pg.Pool, schema: string): Promise<TestedSegment[]> {
+  const { rows } = await pool.query<Record<keyof TestedSegment | 'partial', string>>(
     `SELECT id, level, size, first, last, partial FROM ${schema}.segments
      WHERE state = ${SegmentState.visible} ORDER BY first, id`,
   )
@@ -52,7 +52,7 @@ const compareKeys = (a: Key, b: Key): number => Buffer.compare(keyBytes(a), keyB
 export async function loadSegment(
   pool: pg.Pool,
   schema: string,
-  info: SegmentRow,
+  info: TestedSegment,
 ): Promise<IndexPart> {
   const { rows } = await pool.query<ChunkRow>(
     `SELECT number, names.name, kind, first, ordinal, vals, posts

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { createConnection } from '../../adapters/sqlite/connection/connection.js'
-import { loadIndexState } from '../../adapters/sqlite/index/index-state.js'
+import { loadSealed } from '../../adapters/sqlite/index/index-state.js'
 import { readSegment } from '../../adapters/sqlite/index/segment-reader.js'
 import { SegmentState } from '../../src/store-kit/index/segment-source.js'
 import { compareEvents, type IndexTruth } from './index-truth.js'
@@ -17,7 +17,7 @@ const STRAY = `SELECT
 
 function truthOf(database: Database.Database): IndexTruth {
   const connection = createConnection(database)
-  const { sealedTo, sealedLate, segments } = loadIndexState(connection)
+  const { sealedTo, sealedLate, segments } = loadSealed(connection)
   const pluck = <Value>(sql: string, ...values: unknown[]): Value[] =>
     database.prepare(sql).pluck().all(values) as Value[]
   const late = new Set(

@@ -2,8 +2,8 @@ import type {
   ChunkFeed,
   ChunkFeeds,
   FeedChunk,
-  SegmentRow,
-} from '../../../src/store-kit/index-builder/index-driver.js'
+} from '../../../src/store-kit/maintenance/index-store.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'

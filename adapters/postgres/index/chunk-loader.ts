@@ -8,7 +8,7 @@ import type { Names } from '../schema/names.js'
 import { type Answers, bytesOf, READERS, type Run } from './answers.js'
 import type { Answer, ChunkCache } from './chunk-cache.js'
 import { after, keyOf, type Lists, type Request, requestStatement } from './chunk-requests.js'
-import type { PostgresSegmentRow } from './index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { createKnownFloors, type KnownFloors } from './known-floors.js'
 
 /** Chunks that one query may hold at a time. */
@@ -28,10 +28,7 @@ export interface ChunkLoader {
   /** As `read`, and drops the answer. */
   take(request: RequestOf<'numbers'>): Answers['numbers'] | Wait
   /** The number that a name has in the segment; `undefined` if it has none. */
-  numberOf(
-    name: string,
-    segment: Pick<PostgresSegmentRow, 'id' | 'names'>,
-  ): number | undefined | Wait
+  numberOf(name: string, segment: Pick<SegmentRow, 'id' | 'names'>): number | undefined | Wait
   /** Runs the noted requests. */
   fetch(): Promise<void>
   /** Drops the answers that only this query holds. */

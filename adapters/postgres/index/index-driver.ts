@@ -1,19 +1,14 @@
-import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { createIndexDriver } from '../../../src/store-kit/maintenance/driver.js'
-import type { UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
+import { createIndexDriver, type IndexDriver } from '../../../src/store-kit/maintenance/driver.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { askProgram, changeIndex, dialectOf } from './dialect.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import type { PostgresSegmentRow } from './index-state.js'
 import { deleteChunks } from './segment-dropping.js'
 import { readBlocks } from './segment-times.js'
 import { BATCH_LIMITS, insertChunks } from './segment-writer.js'
 import { readEvents, readUnsealed } from './unsealed-rows.js'
 
-export function createDriver(
-  context: DriverContext,
-): IndexDriver<UnsealedRows, PostgresSegmentRow> {
+export function createDriver(context: DriverContext): IndexDriver {
   const { names, run, steps, bounds } = context
   return createIndexDriver({
     dialect: dialectOf(names),

@@ -2,10 +2,10 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Opened, Opening } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
-import { readSegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import { readSegmentRow, type SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { isListedSql } from '../../../src/store-kit/maintenance/removed-events.js'
 import { serverSql } from '../schema/server.js'
-import { damagedIndexState, type PostgresSegmentRow, selectSegments } from './index-state.js'
+import { damagedIndexState, selectSegments } from './index-state.js'
 
 /** Late, removed and unsealed events are read, or counted, up to one more than these. */
 export const MAX_LATE = 100
@@ -22,7 +22,7 @@ export interface SealedState {
   readonly removed: number
   readonly removedBefore: Microseconds
   /** The visible and the damaged segments. */
-  readonly segments: readonly PostgresSegmentRow[]
+  readonly segments: readonly SegmentRow[]
   /** The times of the events before `sealedTo` that are in no segment. */
   readonly late: readonly Microseconds[]
   /** The times of events that visible segments have and that were removed. */

@@ -22,7 +22,7 @@ import {
   START,
 } from './chunk-requests.js'
 import type { ChunkLoader } from './chunk-loader.js'
-import type { PostgresSegmentRow } from './index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { hexOf } from './known-floors.js'
 
 /** Chunks that a search fetches at once. */
@@ -154,7 +154,7 @@ function createChunkReader(loader: ChunkLoader): ChunkReader<Lists> {
 }
 
 /** Reads a segment from chunks that have been fetched; waits for others. */
-export function readSegment(loader: ChunkLoader, row: PostgresSegmentRow): FetchedPart {
+export function readSegment(loader: ChunkLoader, row: SegmentRow): FetchedPart {
   const { id: segment } = row
   const blocks = Math.ceil(row.size / TIMES_PER_BLOCK)
   const source = {

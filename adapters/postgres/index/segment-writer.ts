@@ -1,5 +1,5 @@
-import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
-import type { BatchLimits } from '../../../src/store-kit/index-builder/index-driver.js'
+import type { NamedChunk } from '../../../src/store-kit/maintenance/index-store.js'
+import type { BatchLimits } from '../../../src/store-kit/maintenance/index-store.js'
 import { keyOf, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, ASYNC_COMMIT } from '../connection/client.js'
 import { byteaArray, int4Array, textArray } from './binary-array.js'
@@ -17,7 +17,7 @@ export async function insertChunks(
   { names: { segments, chunks }, start }: DriverContext,
   id: number,
   from: number,
-  rows: readonly NamedChunk<number>[],
+  rows: readonly NamedChunk[],
 ): Promise<boolean> {
   const firsts = rows.map(({ chunk }) => keyBytes(keyOf(chunk.first)))
   const checksums = rows.map(({ name, kind, chunk: { ordinal, values, postings } }, i) => {

@@ -5,10 +5,15 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Names } from '../schema/names.js'
 import { type ChunkCache, createChunkCache } from './chunk-cache.js'
 import { createFreshEvents } from './fresh-events.js'
-import { readSegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
-import { type PostgresSegmentRow, selectSegments } from './index-state.js'
+import { readSegmentRow, type SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import { selectSegments } from './index-state.js'
 import { createLateEvents } from './late-events.js'
-import { createRangePart, type RangePart } from './range-part.js'
+import {
+  createRangeParts,
+  type RangeParts,
+} from '../../../src/store-kit/maintenance/range-parts.js'
+import { numbered } from '../../../src/store-kit/sql.js'
+import { dialectOf } from './dialect.js'
 import { createRecentEvents, type Moment } from './recent-events.js'
 import { readRefreshed, type Refreshed, refreshStatement } from './refresh-statements.js'
 import type { SealedState } from './sealed-state.js'
@@ -17,7 +22,7 @@ import type { SealedState } from './sealed-state.js'
 export interface Coverage {
   readonly version: number
   /** The visible segments that can be read. */
-  readonly segments: readonly PostgresSegmentRow[]
+  readonly segments: readonly SegmentRow[]
   /** Chunks that were read of the segments of this server. */
   readonly cache: ChunkCache
   /** Parts in memory, which do not change: of recent events, and of the time ranges of damaged segments. */
@@ -45,7 +50,7 @@ export interface ServerIndex {
   /** See `LogIndex`. */
   sealed(state: SealedState): Coverage
   /** The segment with this id, of the last refresh or of what was `sealed` last. */
-  segment(id: number): PostgresSegmentRow | undefined
+  segment(id: number): SegmentRow | undefined
 }
 
 export interface ServerIndexOptions {
@@ -54,7 +59,7 @@ export interface ServerIndexOptions {
   /** True if this process has found the segment damaged. */
   readonly isAside: (id: number) => boolean
   /** Called for each segment whose own row is damaged. */
-  readonly onUntrusted: (row: PostgresSegmentRow) => void
+  readonly onUntrusted: (row: SegmentRow) => void
 }
 
 export interface IndexTuning extends Pick<SealingTuning, 'segmentSize' | 'bounds'> {
@@ -72,19 +77,18 @@ const MAX_ROWS_AHEAD = 16
  */
 const MAX_UNSEALED = 4
 
-/** Reads the ranges of damaged segments; keeps those that were read before. */
-function createRangeParts(
-  names: Names,
-): (damaged: readonly PostgresSegmentRow[], moment: Moment) => Promise<readonly IndexPart[]> {
-  let ranges = new Map<number, RangePart>()
-  return async (damaged, moment) => {
-    ranges = new Map(
-      damaged.map((row) => [row.id, ranges.get(row.id) ?? createRangePart(names, row)]),
-    )
-    const parts: IndexPart[] = []
-    for (const range of ranges.values()) parts.push(await range.read(moment))
-    return parts
+/** Reads what is left of the ranges of these segments. */
+async function readRanges(
+  ranges: RangeParts,
+  damaged: readonly SegmentRow[],
+  { ask, checkTime }: Moment,
+): Promise<readonly IndexPart[]> {
+  ranges.update(damaged)
+  for (let next = ranges.statement(); next; next = ranges.statement()) {
+    checkTime()
+    ranges.add(await ask(numbered(next), ...next.params))
   }
+  return ranges.parts()
 }
 
 export function createServerIndex(
@@ -99,17 +103,17 @@ export function createServerIndex(
   const late = createLateEvents(names, recent, { slice, max })
   const cache = createChunkCache(chunkBytes)
   let version = -1
-  let segments: readonly PostgresSegmentRow[] = []
+  let segments: readonly SegmentRow[] = []
   let sealed: Pick<SealedState, 'version' | 'segments'> = { version, segments }
-  const rangeParts = createRangeParts(names)
+  const ranges = createRangeParts(dialectOf(names))
 
-  const isDamaged = (row: PostgresSegmentRow): boolean => row.isDamaged || isAside(row.id)
+  const isDamaged = (row: SegmentRow): boolean => row.isDamaged || isAside(row.id)
 
-  const reportUntrusted = (rows: readonly PostgresSegmentRow[]): void => {
+  const reportUntrusted = (rows: readonly SegmentRow[]): void => {
     for (const row of rows) if (!row.isTrusted) onUntrusted(row)
   }
 
-  const setState = (next: Refreshed, visible: readonly PostgresSegmentRow[]): void => {
+  const setState = (next: Refreshed, visible: readonly SegmentRow[]): void => {
     recent.startStage()
     version = next.version
     segments = visible
@@ -149,7 +153,7 @@ export function createServerIndex(
       const damaged = segments.filter(isDamaged)
       const sound = segments.filter((row) => !damaged.includes(row))
       const inMemory = await recent.parts(moment.checkTime)
-      const parts = [...inMemory, ...(await rangeParts(damaged, moment))]
+      const parts = [...inMemory, ...(await readRanges(ranges, damaged, moment))]
       const { hasUnlisted } = recent.listing
       return { ...state, segments: sound, recent: parts, to, hasUnlisted: hasUnlisted() }
     },

@@ -70,7 +70,7 @@ export const readEvents = (
     ...range,
   )
 
-/** See `IndexDriver.readUnsealed`. Reads one snapshot. */
+/** See `IndexStore.readUnsealed`. Reads one snapshot. */
 export async function readUnsealed(
   { names, steps, run, bounds, maxBehind }: DriverContext,
   size: number,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { CoveredPart, SealedIndex } from '../../../src/store-kit/planning/count-by-index.js'
 import { READ_LIMIT_EXCEEDED } from '../../../src/store-kit/planning/session.js'
-import type { PostgresSegmentRow } from '../index/index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import type { LogIndex } from '../index/log-index.js'
 import { prefetchCounts } from '../index/prefetch.js'
 import { MAX_LATE, MAX_REMOVED, type SealedState } from '../index/sealed-state.js'
@@ -86,7 +86,7 @@ const keyOf = ({ part, ranges }: CoveredPart, query: string): string =>
   `${part.id} ${query} ${ranges.map(({ from, to }) => `${from}-${to}`).join()}`
 
 /** About how many events of the segment are within the bounds. */
-function sizeWithin({ first, last, size }: PostgresSegmentRow, { from, to }: TimeBounds): number {
+function sizeWithin({ first, last, size }: SegmentRow, { from, to }: TimeBounds): number {
   const length = Math.min(last, to) - Math.max(first, from) + 1
   return (size * length) / (last - first + 1)
 }
@@ -97,7 +97,7 @@ function sizeWithin({ first, last, size }: PostgresSegmentRow, { from, to }: Tim
  */
 function uncountedRanges(
   { segments: all, removedBefore }: SealedState,
-  segments: readonly PostgresSegmentRow[],
+  segments: readonly SegmentRow[],
 ): TimeBounds[] {
   const counted = new Set(segments.map(({ id }) => id))
   const ranges = [

@@ -2,7 +2,7 @@ import type {
   ChunkFeed,
   ChunkFeeds,
   FeedChunk,
-} from '../../../src/store-kit/index-builder/index-driver.js'
+} from '../../../src/store-kit/maintenance/index-store.js'
 import {
   DamagedSegment,
   ListKind,
@@ -10,7 +10,7 @@ import {
   NO_NAME,
 } from '../../../src/store-kit/index/segment-source.js'
 import type { Connection } from '../connection/connection.js'
-import type { SqliteSegmentRow } from './index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { postingsChecksum, readingSegment, valuesChecksum } from './checksums.js'
 import { STORED_LINES, type StoredLines, unpackLines } from './packed-lines.js'
 import { CHUNK_ID, rowId, segmentOf } from './row-ids.js'
@@ -49,10 +49,7 @@ export function checkedChunk(
 }
 
 /** Reads the chunks of a segment one by one, so it is always ready. */
-function openFeed(
-  { statement }: Connection,
-  { id, chunks: chunkCount }: SqliteSegmentRow,
-): ChunkFeed {
+function openFeed({ statement }: Connection, { id, chunks: chunkCount }: SegmentRow): ChunkFeed {
   let lists: Lists | undefined
   let following: Lists | undefined
   let number = 0
@@ -93,10 +90,7 @@ function openFeed(
   }
 }
 
-export const openFeeds = (
-  connection: Connection,
-  segments: readonly SqliteSegmentRow[],
-): ChunkFeeds => ({
+export const openFeeds = (connection: Connection, segments: readonly SegmentRow[]): ChunkFeeds => ({
   feeds: segments.map((segment) => openFeed(connection, segment)),
   fetch: () => Promise.resolve(),
 })
@@ -105,10 +99,7 @@ const NEXT_NAME = `SELECT name FROM daybook_chunk_keys WHERE segment = ? AND nam
   ORDER BY name LIMIT 1`
 
 /** The numbers of the names that have lists in the segment, ascending. */
-export function listedNames(
-  { statement }: Connection,
-  { id }: SqliteSegmentRow,
-): readonly number[] {
+export function listedNames({ statement }: Connection, { id }: SegmentRow): readonly number[] {
   const names: number[] = []
   for (;;) {
     const next = readingSegment(id, () => statement(NEXT_NAME).get(id, names.at(-1) ?? NO_NAME))
@@ -124,7 +115,7 @@ const LIST = `SELECT k.chunk, ${STORED_LINES}, c.posts, c.vals_checksum, c.posts
 /** The chunks of the lists of one name and kind. */
 export const readChunks = (
   { statement }: Connection,
-  { id }: SqliteSegmentRow,
+  { id }: SegmentRow,
   { name, kind }: Pick<Lists, 'name' | 'kind'>,
 ): readonly FeedChunk[] =>
   (

@@ -3,7 +3,7 @@ import { extendNames } from '../../../src/store-kit/maintenance/column-names.js'
 import type { Connection } from '../connection/connection.js'
 import { readingSegment } from './checksums.js'
 import { DIALECT, runProgram } from './dialect.js'
-import type { SqliteSegmentRow } from './index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 
 const all = new WeakMap<Connection, KnownNames>()
 
@@ -18,13 +18,13 @@ export function knownNames(connection: Connection): KnownNames {
 export const readNextNames = (
   connection: Connection,
   known: KnownNames,
-  row: SqliteSegmentRow,
+  row: SegmentRow,
 ): boolean => readingSegment(row.id, () => runProgram(connection, extendNames(DIALECT, known, row)))
 
 /** The number that a name has in the segment; `undefined` if it has none. */
 export function numberOf(
   connection: Connection,
-  row: SqliteSegmentRow,
+  row: SegmentRow,
   name: string,
 ): number | undefined {
   const known = knownNames(connection)

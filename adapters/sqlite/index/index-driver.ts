@@ -1,12 +1,10 @@
 import { runAwaiting } from '../../../src/store-kit/maintenance/program.js'
-import type { IndexDriver } from '../../../src/store-kit/index-builder/index-driver.js'
-import { createIndexDriver } from '../../../src/store-kit/maintenance/driver.js'
-import type { IndexStore, UnsealedRows } from '../../../src/store-kit/maintenance/index-store.js'
+import { createIndexDriver, type IndexDriver } from '../../../src/store-kit/maintenance/driver.js'
+import type { IndexStore } from '../../../src/store-kit/maintenance/index-store.js'
 import { listedNames, openFeeds, readChunks } from './chunk-feed.js'
 import { DIALECT, runProgram, runStatement } from './dialect.js'
 import type { DriverContext } from './driver-context.js'
 import { isSealDue } from './due.js'
-import type { SqliteSegmentRow } from './index-state.js'
 import { MAX_PACKED_CHUNK } from './packed-lines.js'
 import { packNext } from './packing.js'
 import { deleteChunks } from './segment-dropping.js'
@@ -14,7 +12,7 @@ import { readBlocks } from './segment-times.js'
 import { BATCH_LIMITS, insertChunks } from './segment-writer.js'
 import { readEvents, readUnsealed } from './unsealed-rows.js'
 
-export function createDriver(context: DriverContext): IndexDriver<UnsealedRows, SqliteSegmentRow> {
+export function createDriver(context: DriverContext): IndexDriver {
   const { connection, steps, bounds, compression } = context
   const change: IndexStore['change'] = (program) =>
     context.write(() => runProgram(connection, program()))

@@ -1,6 +1,6 @@
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import { type IndexState, loadIndexState } from './index-state.js'
+import { loadSealed, type SealedState } from './index-state.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
 import type { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import { isLost } from './lost-events.js'
@@ -21,7 +21,7 @@ export interface Coverage {
 
 /** The segments at one moment. */
 export interface Sealed {
-  readonly state: IndexState
+  readonly state: SealedState
   /** Segments of `state.segments` that can be read, and ranges of events in place of damaged segments. */
   readonly segments: readonly IndexPart[]
 }
@@ -71,12 +71,12 @@ export function createLogIndex(
   const { connection, damages } = tables
   const recent = createRecentEvents(tables, tuning)
   const segments = createSegmentParts(connection, damages, onDamaged)
-  let state: IndexState | undefined
+  let state: SealedState | undefined
   let last: { readonly marks: Marks; readonly coverage: Coverage } | undefined
 
   const updateState = (version: number): void => {
     if (state?.version === version) return
-    const next = loadIndexState(connection)
+    const next = loadSealed(connection)
     recent.dropSealed(next)
     segments.update(next)
     state = next

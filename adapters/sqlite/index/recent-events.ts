@@ -10,7 +10,7 @@ import { rowsAfter } from '../schema/read-after.js'
 import type { Tables } from '../schema/tables.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'
 import type { SealingTuning } from '../../../src/store-kit/index-builder/segment-levels.js'
-import type { IndexState } from './index-state.js'
+import type { SealedState } from './index-state.js'
 import { LIMIT } from '../connection/limit.js'
 
 /** An index in memory of the events that are in no segment yet. Call the methods within one snapshot. */
@@ -18,7 +18,7 @@ export interface RecentEvents {
   /** Time of the newest event that was added in order, or up to which events are in segments. */
   readonly last: Microseconds
   /** Drops the events that are now in segments. */
-  dropSealed(state: IndexState): void
+  dropSealed(state: SealedState): void
   /** Says if there are too many new events, and too many late events, to keep them in memory. */
   tooMany(unsealed: number): { readonly isNew: boolean; readonly isLate: boolean }
   /** Adds the events after `last` until `isOver`, or until there are too many; false if there are more. */

@@ -1,8 +1,9 @@
 import type { DamageReporter } from '../../../src/store/damage.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import type { Connection } from '../connection/connection.js'
-import type { IndexState, SqliteSegmentRow } from './index-state.js'
-import { createRangePart, type RangePart } from './range-part.js'
+import type { LoadedIndex, SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import { createRangeParts } from '../../../src/store-kit/maintenance/range-parts.js'
+import { DIALECT, runStatement } from './dialect.js'
 import { segmentDamage } from '../../../src/store-kit/damages.js'
 import { knownNames, readNextNames } from './column-names.js'
 import { readSegment } from './segment-reader.js'
@@ -10,7 +11,7 @@ import { readSegment } from './segment-reader.js'
 /** The segments of a file as parts of the index; of a damaged segment, all events in its range. */
 export interface SegmentParts {
   /** Takes the segments of a newer state. Keeps the chunks that were read of segments that stay. */
-  update(state: IndexState): void
+  update(state: LoadedIndex): void
   /** Treats the segment as damaged from the next update on. */
   setAside(segment: number): void
   /**
@@ -31,19 +32,16 @@ export function createSegmentParts(
   onDamaged: (segment: number) => void,
 ): SegmentParts {
   let segments = new Map<number, IndexPart>()
-  let ranges = new Map<number, RangePart>()
-  let intact: readonly SqliteSegmentRow[] = []
+  const ranges = createRangeParts(DIALECT)
+  let intact: readonly SegmentRow[] = []
   /** Damaged segments that this process has found. */
   const aside = new Set<number>()
   let reads = 0
 
-  const isAside = ({ id }: SqliteSegmentRow): boolean => aside.has(id)
+  const isAside = ({ id }: SegmentRow): boolean => aside.has(id)
 
-  const partOf = (row: SqliteSegmentRow): IndexPart =>
+  const partOf = (row: SegmentRow): IndexPart =>
     segments.get(row.id) ?? readSegment(connection, row, () => void (reads += 1))
-
-  const rangeOf = (row: SqliteSegmentRow): RangePart =>
-    ranges.get(row.id) ?? createRangePart(connection, row)
 
   const readNames = (isOver: () => boolean): boolean => {
     const known = knownNames(connection)
@@ -57,20 +55,23 @@ export function createSegmentParts(
       intact = state.segments.filter((row) => !isAside(row))
       const damaged = [...state.damaged, ...state.segments.filter(isAside)]
       segments = new Map(intact.map((row) => [row.id, partOf(row)]))
-      ranges = new Map(damaged.map((row) => [row.id, rangeOf(row)]))
+      ranges.update(damaged)
       for (const row of damaged.filter(({ isTrusted }) => !isTrusted)) {
         damages.report(segmentDamage(row, 'the checksum of its row is wrong'))
         onDamaged(row.id)
       }
-      for (const id of aside) if (!ranges.has(id)) aside.delete(id)
+      for (const id of aside) if (!damaged.some((row) => row.id === id)) aside.delete(id)
     },
     setAside: (segment) => void aside.add(segment),
     readAhead(isOver) {
       if (!readNames(isOver)) return false
-      for (const range of ranges.values()) if (!range.read(isOver)) return false
+      for (let next = ranges.statement(); next; next = ranges.statement()) {
+        ranges.add(runStatement(connection, next))
+        if (isOver()) return ranges.statement() === undefined
+      }
       return true
     },
-    all: () => [...segments.values(), ...[...ranges.values()].map((range) => range.part())],
+    all: () => [...segments.values(), ...ranges.parts()],
     reads: () => reads,
   }
 }

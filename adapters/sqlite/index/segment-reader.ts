@@ -8,7 +8,7 @@ import type { Connection } from '../connection/connection.js'
 import { createChunkReader } from './chunk-reader.js'
 import { readingSegment, segmentChecks, timesChecksum } from './checksums.js'
 import { numberOf } from './column-names.js'
-import type { SqliteSegmentRow } from './index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { rowId } from './row-ids.js'
 
 const TIMES = 'SELECT first, times, checksum FROM daybook_segment_times WHERE id = ?'
@@ -28,12 +28,12 @@ function blockCache(connection: Connection): LRUCache<number, readonly Microseco
 }
 
 /**
- * A segment, which can be read while it is visible: see `loadIndexState`. `onRead` is called for each chunk
+ * A segment, which can be read while it is visible: see `loadSealed`. `onRead` is called for each chunk
  * that is read.
  */
 export function readSegment(
   connection: Connection,
-  row: SqliteSegmentRow,
+  row: SegmentRow,
   onRead?: () => void,
 ): IndexPart {
   const { statement } = connection

@@ -1,8 +1,8 @@
-import type { NamedChunk } from '../../../src/store-kit/index-builder/column-chunks.js'
+import type { NamedChunk } from '../../../src/store-kit/maintenance/index-store.js'
 import type {
   BatchLimits,
   BuildingSegment,
-} from '../../../src/store-kit/index-builder/index-driver.js'
+} from '../../../src/store-kit/maintenance/index-store.js'
 import { keyOf, SegmentState, TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
 import type { DriverContext } from './driver-context.js'
@@ -29,7 +29,7 @@ export function insertChunks(
   { connection, write, compression }: DriverContext,
   { id, size }: BuildingSegment,
   from: number,
-  chunks: readonly NamedChunk<number>[],
+  chunks: readonly NamedChunk[],
 ): Promise<boolean> {
   const { statement } = connection
   const blocks = Math.ceil(size / TIMES_PER_BLOCK)

@@ -45,7 +45,7 @@ function eventsAt(connection: Connection, times: readonly Microseconds[]): reado
     .map((time) => toExtracted({ time, row: events.at(time) }))
 }
 
-/** See `IndexDriver.readUnsealed`. */
+/** See `IndexStore.readUnsealed`. */
 export async function readUnsealed(
   { connection, steps, write, bounds }: DriverContext,
   { read, readEvents: readNext }: Pick<IndexStore, 'read' | 'readEvents'>,

@@ -1,4 +1,4 @@
-import type { IndexDriver } from './index-driver.js'
+import type { IndexDriver } from '../maintenance/driver.js'
 import type { SealingTuning } from './segment-levels.js'
 import type { StepRunner } from './steps.js'
 

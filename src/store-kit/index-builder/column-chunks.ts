@@ -3,19 +3,13 @@ import type { Column } from '../index/column-table.js'
 import { type Columns, type SortedValues, sortColumn, valuedOrdinals } from '../index/columns.js'
 import { Kind } from '../index/part.js'
 import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
-
-/** A chunk of the lists of one name and kind. `Name` is the value that a store writes for a name. */
-export interface NamedChunk<Name> {
-  readonly name: Name
-  readonly kind: number
-  readonly chunk: Chunk
-}
+import type { NamedChunk } from '../maintenance/index-store.js'
 
 /** The chunks of the columns, in the given order of names, then by kind and value. `maxBytes` limits chunks of values. */
-export function* columnChunks<Name>(
-  columns: Iterable<readonly [Name, Column]>,
+export function* columnChunks(
+  columns: Iterable<readonly [number, Column]>,
   maxBytes?: number,
-): Generator<NamedChunk<Name>, void> {
+): Generator<NamedChunk, void> {
   for (const [name, column] of columns) {
     for (const [kind, sorted] of sortColumn(column).entries())
       yield* named(name, kind, encodeChunks(entriesOf(sorted), maxBytes))
@@ -32,7 +26,7 @@ export function* unnamedChunks({
   others,
   partialTexts,
 }: Pick<Columns, 'sources' | 'otherNames' | 'others' | 'partialTexts'>): Generator<
-  NamedChunk<number>,
+  NamedChunk,
   void
 > {
   const texts = sortColumn(sources)[Kind.text]!
@@ -42,11 +36,7 @@ export function* unnamedChunks({
   yield* named(UNNAMED_LISTS, ListKind.partialTexts, listChunks(partialTexts))
 }
 
-function* named<Name>(
-  name: Name,
-  kind: number,
-  chunks: Iterable<Chunk>,
-): Generator<NamedChunk<Name>, void> {
+function* named(name: number, kind: number, chunks: Iterable<Chunk>): Generator<NamedChunk, void> {
   for (const chunk of chunks) yield { name, kind, chunk }
 }
 

@@ -1,8 +1,8 @@
 import { type Chunk, encodeChunks, type Entry } from '../index/chunks.js'
-import type { NamedChunk } from './column-chunks.js'
 import { addGrams, ExtraList, type GramBits, GRAM_COUNT, noGrams } from '../index/grams.js'
 import { Kind, mayHaveCut } from '../index/part.js'
 import { ListKind, NO_NAME, UNNAMED_LISTS } from '../index/segment-source.js'
+import type { NamedChunk } from '../maintenance/index-store.js'
 
 /*
  * Makes the lists of grams (grams.ts) of texts whose chunks come one by one. Holds one bit for each gram and
@@ -140,27 +140,27 @@ function fillLists(
  * of each name that has at least `minGramChunks` chunks of texts, and of all names to the lists without a name.
  */
 export const withGrams = (
-  chunks: Iterable<NamedChunk<number>>,
+  chunks: Iterable<NamedChunk>,
   minGramChunks?: number,
-): Generator<NamedChunk<number>, void> =>
-  withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk<number>, void>
+): Generator<NamedChunk, void> =>
+  withGramsWhenReady(chunks, minGramChunks) as Generator<NamedChunk, void>
 
 /** Like {@link withGrams}. Where the next chunk is not ready yet, `chunks` and the result yield `undefined`. */
 export function* withGramsWhenReady(
-  chunks: Iterable<NamedChunk<number> | undefined>,
+  chunks: Iterable<NamedChunk | undefined>,
   minGramChunks = MIN_GRAM_CHUNKS,
-): Generator<NamedChunk<number> | undefined, void> {
+): Generator<NamedChunk | undefined, void> {
   const names: number[] = []
   const ofNames = collectGrams(1)
   let collector = collectName(ofNames, 0, minGramChunks)
   let name = NO_NAME
 
-  function* endName(): Generator<NamedChunk<number>, void> {
+  function* endName(): Generator<NamedChunk, void> {
     if (collector.end()) names.push(name)
     for (const chunk of collector.chunks()) yield { name, kind: ListKind.grams, chunk }
     collector = collectName(ofNames, names.length, minGramChunks)
   }
-  function* endNames(): Generator<NamedChunk<number>, void> {
+  function* endNames(): Generator<NamedChunk, void> {
     function* entries(): Generator<Entry, void> {
       yield* ofNames.entries()
       yield { value: ExtraList.names, ordinals: names }

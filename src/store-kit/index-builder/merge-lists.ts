@@ -4,8 +4,8 @@ import { NONE, type Postings, postingsBuilder, type PostingsBuilder } from '../i
 import { Kind } from '../index/part.js'
 import { isPiece, listBounds, readList, readPiece } from '../index/read-chunks.js'
 import { ListKind, UNNAMED_LISTS } from '../index/segment-source.js'
-import { listChunks, type NamedChunk } from './column-chunks.js'
-import type { ChunkFeed, FeedChunk } from './index-driver.js'
+import { listChunks } from './column-chunks.js'
+import type { ChunkFeed, FeedChunk, NamedChunk } from '../maintenance/index-store.js'
 import { REMOVED_ORDINAL, mergeChunks, type MergeSource } from './merge-chunks.js'
 
 /** Input of a merge of segments. */
@@ -18,7 +18,7 @@ export interface Merge {
   /** Number of events of the merged segment. */
   readonly size: number
   readonly isSliceOver: () => boolean
-  /** See `IndexDriver`. */
+  /** See `IndexStore`. */
   readonly maxChunkBytes?: number | undefined
 }
 
@@ -29,7 +29,7 @@ interface Lists {
 
 const compareLists = (a: Lists, b: Lists): number => a.name - b.name || a.kind - b.kind
 
-type Chunks = Generator<NamedChunk<number> | undefined, void>
+type Chunks = Generator<NamedChunk | undefined, void>
 
 /**
  * The merged chunks in the order of their keys; `undefined` where a feed has to be fetched or the time

@@ -2,7 +2,8 @@ import { INDEX_BOUNDS } from '../index/index-bounds.js'
 import { nameHash } from '../index/other-names.js'
 import { ListKind, NO_NAME, UNNAMED_LISTS } from '../index/segment-source.js'
 import type { Builder } from './builder.js'
-import type { ChunkFeed, FeedChunk, SegmentRow } from './index-driver.js'
+import type { ChunkFeed, FeedChunk } from '../maintenance/index-store.js'
+import type { SegmentRow } from '../maintenance/index-rows.js'
 
 /** The names that a merged segment has columns for. */
 export interface MergedNames {

@@ -1,5 +1,6 @@
 import type { Builder } from './builder.js'
-import type { SegmentRow, WrittenSegment } from './index-driver.js'
+import type { SegmentRow } from '../maintenance/index-rows.js'
+import type { WrittenSegment } from '../maintenance/index-store.js'
 import { withGramsWhenReady } from './list-grams.js'
 import { mergedChunks } from './merge-lists.js'
 import { chooseNames } from './merge-names.js'
@@ -9,7 +10,7 @@ import { mergedLevel, nextToMerge } from './segment-levels.js'
 import { writeSegment } from './segment-writing.js'
 
 interface MergedEvents extends MergedTimes {
-  readonly removed: number | undefined
+  readonly removed: number
 }
 
 /** Merges the next segments, if there are enough of a level: see `mergeSegments`. */

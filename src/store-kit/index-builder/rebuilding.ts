@@ -1,6 +1,7 @@
 import { DamagedSegment } from '../index/segment-source.js'
 import type { Builder } from './builder.js'
-import type { Rebuild, WrittenSegment } from './index-driver.js'
+import type { Rebuild } from '../maintenance/repairs.js'
+import type { WrittenSegment } from '../maintenance/index-store.js'
 import { writeSealed } from './sealing.js'
 import { dropSegment } from './segment-dropping.js'
 
@@ -9,12 +10,12 @@ import { dropSegment } from './segment-dropping.js'
  * queries read meanwhile. Returns false if there are none.
  */
 export async function rebuildNext(builder: Builder): Promise<boolean> {
-  const { repairs } = builder.driver
-  const rebuild = await repairs?.nextRebuild()
-  if (!repairs || !rebuild) return false
+  const { driver } = builder
+  const rebuild = await driver.nextRebuild()
+  if (!rebuild) return false
   const built = await buildAll(builder, rebuild)
   const isReplaced =
-    built.every(({ isLost }) => !isLost) && (await repairs.replaceRebuilt(rebuild, built))
+    built.every(({ isLost }) => !isLost) && (await driver.replaceRebuilt(rebuild, built))
   const dropped = isReplaced ? rebuild.segments : built
   for (const { id } of dropped) await dropSegment(builder, id)
   return true
@@ -28,7 +29,7 @@ async function buildAll(
   const built: WrittenSegment[] = []
   let next = from
   while (next <= to) {
-    const { extract, removed } = await driver.repairs!.readRange(next, to, tuning.segmentSize)
+    const { extract, removed } = await driver.readRange(next, to, tuning.segmentSize)
     const last = extract.times.at(-1)
     if (last === undefined) break
     built.push(await writeSealed(builder, extract, { removed, level: 0 }))
@@ -39,14 +40,14 @@ async function buildAll(
 
 /** Runs work that reads segments. A damaged one is noted, to be built anew; then the result is true. */
 export async function notingDamage(
-  { driver: { repairs } }: Builder,
+  { driver }: Builder,
   work: () => Promise<boolean>,
 ): Promise<boolean> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof DamagedSegment) || !repairs) throw error
-    await repairs.setDamaged(error.segment)
+    if (!(error instanceof DamagedSegment)) throw error
+    await driver.setDamaged(error.segment)
     return true
   }
 }

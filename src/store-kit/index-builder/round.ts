@@ -1,5 +1,5 @@
 import type { Builder } from './builder.js'
-import type { IndexDriver } from './index-driver.js'
+import type { IndexDriver } from '../maintenance/driver.js'
 import { rebuildNext } from './rebuilding.js'
 import { sealEarly } from './sealing.js'
 import { dropAbandoned, dropExpired } from './segment-dropping.js'

@@ -1,8 +1,9 @@
 import type { Extract } from '../index/extract.js'
 import { addToOtherNames, type Columns } from '../index/columns.js'
 import type { Builder } from './builder.js'
-import { columnChunks, type NamedChunk, unnamedChunks } from './column-chunks.js'
-import type { NewSegment, NumberedColumn, WrittenSegment } from './index-driver.js'
+import { columnChunks, unnamedChunks } from './column-chunks.js'
+import type { NamedChunk, NewSegment, WrittenSegment } from '../maintenance/index-store.js'
+import type { NumberedColumn } from '../maintenance/column-numbers.js'
 import { withGrams } from './list-grams.js'
 import { dropSegment } from './segment-dropping.js'
 import { EARLY_LEVEL } from './segment-levels.js'
@@ -58,8 +59,8 @@ function* sealedChunks(
   { driver, tuning }: Builder,
   numbered: readonly NumberedColumn[],
   columns: Columns,
-): Generator<NamedChunk<number>, void> {
-  function* chunks(): Generator<NamedChunk<number>, void> {
+): Generator<NamedChunk, void> {
+  function* chunks(): Generator<NamedChunk, void> {
     yield* columnChunks(numbered, driver.maxChunkBytes)
     yield* unnamedChunks({ ...columns, partialTexts: partialTextsOf(columns, numbered) })
   }

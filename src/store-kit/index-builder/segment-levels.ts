@@ -1,5 +1,5 @@
 import type { IndexBounds } from '../index/index-bounds.js'
-import type { SegmentRow } from './index-driver.js'
+import type { SegmentRow } from '../maintenance/index-rows.js'
 
 /** How segments are built. Existing segments may have been built with other values. */
 export interface SealingTuning {

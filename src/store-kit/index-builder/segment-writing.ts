@@ -2,11 +2,10 @@ import type { Microseconds } from '../../event/timestamp.js'
 import { NO_NAME, TIMES_KIND } from '../index/segment-source.js'
 import { TIMES_PER_BLOCK, encodeTimes } from '../index/time-blocks.js'
 import type { Builder } from './builder.js'
-import type { NamedChunk } from './column-chunks.js'
-import type { NewSegment, WrittenSegment } from './index-driver.js'
+import type { NamedChunk, NewSegment, WrittenSegment } from '../maintenance/index-store.js'
 
 /** The blocks of a segment's times, which come before all of its other chunks. */
-function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk<number>, void> {
+function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk, void> {
   for (let from = 0; from < times.length; from += TIMES_PER_BLOCK) {
     const postings = encodeTimes(times, from)
     const chunk = { first: times[from]!, ordinal: 0, values: '', postings }
@@ -21,14 +20,14 @@ function* timeChunks(times: ArrayLike<Microseconds>): Generator<NamedChunk<numbe
 export async function writeSegment(
   { driver, steps }: Builder,
   segment: NewSegment,
-  chunks: Iterable<NamedChunk<number> | undefined>,
+  chunks: Iterable<NamedChunk | undefined>,
   fetch: () => Promise<void> = () => steps.pause(),
 ): Promise<WrittenSegment> {
   const { batchLimits } = driver
   const id = await driver.beginSegment(segment)
   const building = { id, size: segment.times.length }
   let written = 0
-  let batch: NamedChunk<number>[] = []
+  let batch: NamedChunk[] = []
   let bytes = 0
   /** The last batch; one is written at a time. False if the segment is lost. */
   let writing: Promise<boolean> = Promise.resolve(true)
@@ -46,7 +45,7 @@ export async function writeSegment(
     return driver.isWriteBehind ? true : writing
   }
   /** False if the segment is lost. */
-  const writeAll = async (some: Iterable<NamedChunk<number> | undefined>): Promise<boolean> => {
+  const writeAll = async (some: Iterable<NamedChunk | undefined>): Promise<boolean> => {
     for (const one of some) {
       if (one) {
         batch.push(one)

@@ -1,5 +1,6 @@
 import type { Builder } from './builder.js'
-import type { IndexDriver, SegmentRow } from './index-driver.js'
+import type { IndexDriver } from '../maintenance/driver.js'
+import type { SegmentRow } from '../maintenance/index-rows.js'
 import { mergeSegments } from './merging.js'
 import { notingDamage } from './rebuilding.js'
 import { sealNext } from './sealing.js'

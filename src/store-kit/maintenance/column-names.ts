@@ -5,12 +5,16 @@ import {
   nameRow,
   type NameRow,
 } from '../index/attribute-names.js'
-import { admittedColumns, numberedColumns, rowsToAdd } from '../index-builder/column-numbers.js'
-import type { NumberedColumn } from '../index-builder/index-driver.js'
 import type { Column } from '../index/column-table.js'
 import { damagedNames, SegmentState } from '../index/segment-source.js'
 import { sql } from '../sql.js'
-import { loadSegments, lockState, nextVersion, type StoredSegment } from './index-rows.js'
+import {
+  admittedColumns,
+  type NumberedColumn,
+  numberedColumns,
+  rowsToAdd,
+} from './column-numbers.js'
+import { loadSegments, lockState, nextVersion, type SegmentRow } from './index-rows.js'
 import type { Dialect } from './dialect.js'
 import type { IndexStore } from './index-store.js'
 import type { Program, Row } from './program.js'
@@ -40,7 +44,7 @@ function* nextNames(dialect: Dialect, after: number): Program<readonly NameRow[]
 export function* extendNames(
   dialect: Dialect,
   known: KnownNames,
-  { id, names: last }: Pick<StoredSegment, 'id' | 'names'>,
+  { id, names: last }: Pick<SegmentRow, 'id' | 'names'>,
 ): Program<boolean> {
   const before = known.last()
   if (before >= last) return false
@@ -117,7 +121,10 @@ function* addNames(
   return [...others, ...added]
 }
 
-/** See `IndexDriver.numberColumns`. */
+/**
+ * Numbers the names of columns, in any order. A number is never used for another name. Leaves out columns whose names the
+ * store cannot keep, or for which it has no numbers left (`admittedColumns`).
+ */
 export async function numberColumns(
   store: IndexStore,
   columns: readonly Column[],
@@ -138,7 +145,10 @@ export async function numberColumns(
   return numberedColumns(columns, numbers)
 }
 
-/** See `IndexDriver.namesOf`. A merge of segments with a lost name has no effect. */
+/**
+ * The names that have these numbers, in the same order; empty texts for names that were lost. A merge of segments with a
+ * lost name has no effect.
+ */
 export async function namesOf(
   store: IndexStore,
   numbers: readonly number[],

@@ -1,7 +1,7 @@
 import type { Microseconds } from '../../event/timestamp.js'
 import { SegmentState } from '../index/segment-source.js'
 import { sql } from '../sql.js'
-import { loadSegments, lockState, nextVersion, type StoredSegment } from './index-rows.js'
+import { loadSegments, lockState, nextVersion, type SegmentRow } from './index-rows.js'
 import type { Dialect } from './dialect.js'
 import type { IndexStore } from './index-store.js'
 import type { Program } from './program.js'
@@ -10,13 +10,16 @@ import { forgetRemoved } from './removed-events.js'
 
 const IS_HIDDEN = `state IN (${SegmentState.building}, ${SegmentState.gone})`
 
-/** See `IndexDriver.hiddenSegments`. */
+/** Ids of the segments that no query reads. */
 export function* hiddenSegments({ tables }: Dialect): Program<readonly number[]> {
   const rows = yield sql(`SELECT id FROM ${tables.segments} WHERE ${IS_HIDDEN}`)
   return rows.map(([id]) => Number(id))
 }
 
-/** See `IndexDriver.markGone`. An abandoned segment may have become visible since it was listed. */
+/**
+ * Marks a segment as gone, so that no process writes to it any more. False if it is visible, as an abandoned segment may be
+ * since it was listed, or removed.
+ */
 export function* markGone({ tables, undurable }: Dialect, id: number): Program<boolean> {
   const marked = yield sql(
     undurable(
@@ -27,7 +30,7 @@ export function* markGone({ tables, undurable }: Dialect, id: number): Program<b
   return marked.length > 0
 }
 
-/** See `IndexDriver.deleteSegment`. */
+/** Removes the row of a segment that has no chunks any more. */
 export function* deleteSegment({ tables, undurable }: Dialect, id: number): Program<void> {
   yield sql(undurable(`DELETE FROM ${tables.segments} WHERE id = ?`), id)
 }
@@ -38,7 +41,7 @@ export const hasStaleSql = ({ segments, events }: Dialect['tables']): string =>
      OR last < coalesce((SELECT min(created_at) FROM ${events}), ${Number.MAX_SAFE_INTEGER}))`
 
 interface Expired {
-  readonly segments: readonly StoredSegment[]
+  readonly segments: readonly SegmentRow[]
   /** The time of the oldest event. */
   readonly oldest: Microseconds
 }
@@ -58,7 +61,7 @@ function* hideFound(dialect: Dialect): Program<Expired & { readonly sealedTo: Mi
   return { ...expired, sealedTo }
 }
 
-/** See `IndexDriver.hideExpired`. */
+/** Hides the segments that end before the oldest event, and returns their ids. */
 export async function hideExpired(store: IndexStore): Promise<readonly number[]> {
   const { dialect } = store
   const found = await store.read(() => findExpired(dialect))

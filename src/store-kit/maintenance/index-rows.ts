@@ -1,7 +1,6 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { SegmentRow } from '../index-builder/index-driver.js'
 import { keyChecksum, SUMMED_COLUMNS } from '../index/checksums.js'
-import { SegmentState } from '../index/segment-source.js'
+import { type SegmentInfo, SegmentState } from '../index/segment-source.js'
 import { type Sql, sql } from '../sql.js'
 import type { Dialect, SealedChange } from './dialect.js'
 import type { Program, Row } from './program.js'
@@ -14,7 +13,9 @@ import type { Program, Row } from './program.js'
  */
 
 /** The row of a segment that is visible or damaged. */
-export interface StoredSegment extends SegmentRow {
+export interface SegmentRow extends SegmentInfo {
+  /** 0 for a sealed segment, or `EARLY_LEVEL`; a merged segment is one level above its highest part. */
+  readonly level: number
   /** The count of removed events when the segment was built. The segment lacks the events removed before. */
   readonly removed: number
   /** See `eventsDigest`. */
@@ -41,7 +42,7 @@ export const IS_SHOWN = `state IN (${SegmentState.visible}, ${SegmentState.damag
 export const segmentsSql = (segments: string, hasStarts: boolean): string =>
   `SELECT ${summedColumns(hasStarts)}, state, checksum FROM ${segments} WHERE ${IS_SHOWN} ORDER BY first, id`
 
-export function readSegmentRow(row: Row): StoredSegment {
+export function readSegmentRow(row: Row): SegmentRow {
   const values = row.map(Number)
   const [checksum, state] = [values.pop(), values.pop()]
   const [id, level, size, first, last, removed, partial, digest, names, chunks, starts] = values
@@ -64,13 +65,15 @@ export function readSegmentRow(row: Row): StoredSegment {
 }
 
 /** The segments that are visible or damaged, by the times of their first events. */
-export function* loadSegments({ tables, hasStarts }: Dialect): Program<readonly StoredSegment[]> {
+export function* loadSegments({ tables, hasStarts }: Dialect): Program<readonly SegmentRow[]> {
   return (yield sql(segmentsSql(tables.segments, hasStarts))).map(readSegmentRow)
 }
 
+const isVisible = ({ isDamaged }: SegmentRow): boolean => !isDamaged
+
 /** The segments that queries read, by the times of their first events. */
-export function* visibleSegments(dialect: Dialect): Program<readonly StoredSegment[]> {
-  return (yield* loadSegments(dialect)).filter(({ isDamaged }) => !isDamaged)
+export function* visibleSegments(dialect: Dialect): Program<readonly SegmentRow[]> {
+  return (yield* loadSegments(dialect)).filter(isVisible)
 }
 
 export interface IndexState {
@@ -108,6 +111,22 @@ function* askState({ tables, damagedState }: Dialect, suffix: string): Program<I
 }
 
 export const loadState = (dialect: Dialect): Program<IndexState> => askState(dialect, '')
+
+/** The state of the index, and its segments by the times of their first events. */
+export interface LoadedIndex extends IndexState {
+  /** The segments that queries read. */
+  readonly segments: readonly SegmentRow[]
+  /** The segments that are to be built anew. */
+  readonly damaged: readonly SegmentRow[]
+}
+
+/** Reads the index at one moment, within a transaction. */
+export function* loadIndex(dialect: Dialect): Program<LoadedIndex> {
+  const state = yield* loadState(dialect)
+  const rows = yield* loadSegments(dialect)
+  const damaged = rows.filter((row) => row.isDamaged)
+  return { ...state, segments: rows.filter(isVisible), damaged }
+}
 
 /** Begins a change of which segments are visible; only one such transaction runs at a time. */
 export const lockState = (dialect: Dialect): Program<IndexState> =>

@@ -1,10 +1,4 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type {
-  NewSegment,
-  Rebuild,
-  SegmentRow,
-  WrittenSegment,
-} from '../index-builder/index-driver.js'
 import { eventsDigest, keyChecksum } from '../index/checksums.js'
 import { SegmentState, UNNAMED_LISTS } from '../index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../index/time-blocks.js'
@@ -13,12 +7,14 @@ import {
   loadSegments,
   lockState,
   nextVersion,
+  type SegmentRow,
   summedColumns,
   visibleSegments,
 } from './index-rows.js'
 import type { Dialect } from './dialect.js'
-import type { UnsealedRows } from './index-store.js'
+import type { NewSegment, UnsealedRows, WrittenSegment } from './index-store.js'
 import type { Program } from './program.js'
+import type { Rebuild } from './repairs.js'
 
 /* The changes of which segments queries read. Each checks what it assumes before it writes. */
 
@@ -30,7 +26,7 @@ const startsDigest = (times: ArrayLike<Microseconds>): number =>
     ),
   )
 
-/** See `IndexDriver.beginSegment`. A crash does not make an id be used again. */
+/** Adds a segment that no query reads yet, and returns its id, which is never used again, also after a crash. */
 export function* beginSegment(
   { tables, newSegmentId, hasStarts }: Dialect,
   { level, times, removed, isPartial }: NewSegment,
@@ -122,7 +118,10 @@ function* exchange(
   return true
 }
 
-/** See `IndexDriver.publish`. */
+/**
+ * Makes the segment visible and the events sealed. False, without effect, if any of them were sealed, or the segment was
+ * removed, in the meantime. There is no segment for no events.
+ */
 export function* publish(
   dialect: Dialect,
   segment: WrittenSegment | undefined,
@@ -137,7 +136,10 @@ export function* publish(
   return true
 }
 
-/** See `IndexDriver.replace`. */
+/**
+ * Replaces the visible segments by the merged one, and lists the events at the times in `duplicates` as unsealed again.
+ * False, without effect, if any of the segments is gone.
+ */
 export function* replace(
   dialect: Dialect,
   parts: readonly SegmentRow[],
@@ -158,7 +160,9 @@ export function* replace(
   return true
 }
 
-/** See `Repairs.replaceRebuilt`. */
+/**
+ * Replaces the segments by the ones that were built from the same events. False, without effect, if any of them is gone.
+ */
 export function* replaceRebuilt(
   dialect: Dialect,
   { segments, isWhole: isWholeIndex }: Rebuild,

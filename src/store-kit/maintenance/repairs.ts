@@ -1,17 +1,27 @@
 import { finishInTurns } from '../../filter/steps.js'
 import type { Microseconds } from '../../event/timestamp.js'
 import type { RebuildProgress } from '../../store/verification.js'
-import type { Rebuild, UnsealedEvents } from '../index-builder/index-driver.js'
-import type { StepRunner } from '../index-builder/steps.js'
 import { createExtractor, type ExtractedRow, type Extractor } from '../index/extract.js'
-import { SegmentState } from '../index/segment-source.js'
+import { type SegmentInfo, SegmentState } from '../index/segment-source.js'
 import { sql } from '../sql.js'
 import { loadSegments, loadState, lockState, nextVersion } from './index-rows.js'
 import type { Dialect } from './dialect.js'
-import type { IndexStore } from './index-store.js'
+import type { IndexStore, UnsealedRows } from './index-store.js'
 import type { Program } from './program.js'
 
-/** See `Repairs.setDamaged`. False if the segment was not visible. */
+/** Segments that are built anew from the events of a time range. */
+export interface Rebuild {
+  readonly segments: readonly SegmentInfo[]
+  readonly from: Microseconds
+  readonly to: Microseconds
+  /** True if these are all segments, because that was requested. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Makes queries read the events of a visible segment one by one until it is built anew. False if the segment was not
+ * visible.
+ */
 export function* setDamaged(dialect: Dialect, id: number): Program<boolean> {
   const { sealedTo } = yield* lockState(dialect)
   const { visible, damaged } = SegmentState
@@ -44,7 +54,7 @@ export function* rebuildProgress({ tables }: Dialect): Program<RebuildProgress> 
   return { done: Number(row![0]), total: Number(row![1]) }
 }
 
-/** One damaged segment; all segments if that was requested, or if the range of one is not known. */
+/** The next part to build anew: one damaged segment; all segments if that was requested, or if the range of one is not known. */
 export function* nextRebuild(dialect: Dialect): Program<Rebuild | undefined> {
   const { sealedTo, isRebuildRequested } = yield* loadState(dialect)
   const segments = yield* loadSegments(dialect)
@@ -68,7 +78,7 @@ export const UNREADABLE_ROW: Omit<ExtractedRow, 'time'> = {
 export async function addInTurns(
   extractor: Extractor,
   row: ExtractedRow,
-  steps: StepRunner,
+  steps: IndexStore['steps'],
 ): Promise<void> {
   const rest = extractor.add(row)
   const isOver = (): boolean => steps.isSliceOver()
@@ -79,12 +89,12 @@ export async function addInTurns(
 /** Rows that are read at once: large ones take much memory. */
 const STEP = 128
 
-/** See `Repairs.readRange`. */
+/** The first `size` events within the times, or fewer if a segment has no room for more. */
 export async function readRange(
   { dialect, steps, bounds, read, readEvents }: IndexStore,
   [from, to]: readonly [from: Microseconds, to: Microseconds],
   size: number,
-): Promise<UnsealedEvents> {
+): Promise<Pick<UnsealedRows, 'extract' | 'removed'>> {
   const { removed } = await read(() => loadState(dialect))
   const extractor = createExtractor(bounds)
   const hasRoom = (): boolean => extractor.size < size && extractor.bytes < bounds.bytes

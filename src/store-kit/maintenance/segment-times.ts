@@ -1,9 +1,8 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { Presence } from '../index-builder/index-driver.js'
 import { createCollectedTimes, type DescribedTimes } from '../index/collected-times.js'
 import { TIMES_PER_BLOCK } from '../index/time-blocks.js'
 import { sql } from '../sql.js'
-import { loadState, type StoredSegment } from './index-rows.js'
+import { loadState, type SegmentRow } from './index-rows.js'
 import type { Dialect } from './dialect.js'
 import type { IndexStore } from './index-store.js'
 import type { Program } from './program.js'
@@ -14,7 +13,7 @@ const MAX_BLOCKS = 512
 /** Times that one statement looks up. */
 const MAX_TIMES = 4096
 
-/** See `IndexDriver.readTimes`. Throws `DamagedSegment` unless the times are those that were written. */
+/** The times of all events of a segment, ascending. Throws `DamagedSegment` unless the times are those that were written. */
 export async function readTimes(
   { readBlocks, steps }: Pick<IndexStore, 'readBlocks' | 'steps'>,
   segment: DescribedTimes,
@@ -43,10 +42,20 @@ export function* missingTimes(
   return rows.map(([time]) => Number(time))
 }
 
-/** See `IndexDriver.checkPresence`. Looks up the events only if some were removed since the segments were built. */
+/** Which events of some segments still exist. */
+interface Presence {
+  isPresent(time: Microseconds): boolean
+  /** The count of removed events when the events were looked up. */
+  readonly removed: number
+}
+
+/**
+ * Finds out which events of the segments, which have these times, still exist. Looks up the events only if some were removed
+ * since the segments were built.
+ */
 export async function checkPresence(
   { dialect, read }: IndexStore,
-  segments: readonly StoredSegment[],
+  segments: readonly SegmentRow[],
   times: readonly Float64Array[],
 ): Promise<Presence> {
   // Events that are removed later may be missing too, which the lower count allows for.

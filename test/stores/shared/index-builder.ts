@@ -492,7 +492,7 @@ function describeProcesses(index: IndexFixture): void {
     const work = index.slow(mergeNext)
     await work.advance(2)
     const segments = await index.visibleSegments()
-    await index.builder().driver.repairs!.setDamaged(segments[1]!.id)
+    await index.builder().driver.setDamaged(segments[1]!.id)
     expect(await work.finish()).toBe(true)
     expect(await index.visibleSegments()).toEqual([segments[0], segments[2]])
     expect(await index.repeat(rebuildNext)).toBe(1)

@@ -9,10 +9,8 @@ import {
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { isSealDue } from '../../../adapters/sqlite/index/due.js'
 import { createDriver } from '../../../adapters/sqlite/index/index-driver.js'
-import {
-  loadIndexState,
-  type SqliteSegmentRow,
-} from '../../../adapters/sqlite/index/index-state.js'
+import { loadSealed } from '../../../adapters/sqlite/index/index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { readSegment } from '../../../adapters/sqlite/index/segment-reader.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
@@ -61,9 +59,9 @@ const harness: IndexHarness = {
     }
   },
   truth: async () => sqliteTruth(file.filename),
-  visibleSegments: async () => loadIndexState(connection).segments,
-  load: async (segment) => readSegment(connection, segment as SqliteSegmentRow),
-  version: async () => loadIndexState(connection).version,
+  visibleSegments: async () => loadSealed(connection).segments,
+  load: async (segment) => readSegment(connection, segment as SegmentRow),
+  version: async () => loadSealed(connection).version,
   segmentRows: async () =>
     ['daybook_segments', 'daybook_chunks', 'daybook_chunk_keys', 'daybook_segment_times']
       .map(count)
@@ -109,11 +107,7 @@ describe('a file', () => {
     expect(await index.repeat(sealNext, { segmentSize: size, fanOut: 2 })).toBe(1)
 
     let reads = 0
-    const part = readSegment(
-      connection,
-      loadIndexState(connection).segments[0]!,
-      () => (reads += 1),
-    )
+    const part = readSegment(connection, loadSealed(connection).segments[0]!, () => (reads += 1))
     const ordinals = Array.from({ length: size }, (_, i) => i)
     const lists = {
       third: [1, ordinals.filter((i) => i % 3 === 1)],
@@ -226,7 +220,7 @@ describe('a file', () => {
     const grams = (): number[] => {
       const rows = `SELECT count(*) AS n FROM daybook_chunk_keys WHERE segment = ? AND kind = 6
         AND name < ${UNNAMED_LISTS}`
-      return loadIndexState(connection).segments.map(
+      return loadSealed(connection).segments.map(
         ({ id }) => (connection.statement(rows).get(id) as { n: number }).n,
       )
     }
@@ -240,9 +234,9 @@ describe('a file', () => {
     expect(counts.map((count) => count > 0)).toEqual([true, true, false])
     expect(await query()).toEqual(without)
     expect(await mergeOnce(3)).toBe(true)
-    expect(loadIndexState(connection).segments.map(({ size }) => size)).toEqual([72])
+    expect(loadSealed(connection).segments.map(({ size }) => size)).toEqual([72])
     expect(grams()[0]).toBeGreaterThan(0)
-    const { id } = loadIndexState(connection).segments[0]!
+    const { id } = loadSealed(connection).segments[0]!
     // Only the long texts.
     expect(
       count(

@@ -5,7 +5,7 @@ import type { ChunkRow, Place, Request } from '../../../adapters/postgres/index/
 import { keyOf } from '../../../adapters/postgres/index/chunk-requests.js'
 import { hexOf } from '../../../adapters/postgres/index/known-floors.js'
 import { readSegment } from '../../../adapters/postgres/index/segment-reader.js'
-import type { PostgresSegmentRow } from '../../../adapters/postgres/index/index-state.js'
+import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { type Chunk, encodeChunks } from '../../../src/store-kit/index/chunks.js'
 import { emptySet } from '../../../src/store-kit/index/bit-set.js'
 import { exactFilter } from '../../../src/store-kit/index/exact-filter.js'
@@ -148,8 +148,7 @@ async function finish<Result>(loader: ChunkLoader, work: Work<Result>): Promise<
 }
 
 const ROW = { id: 1, size: SIZE, first: 0, last: SIZE - 1, isPartial: false, starts: 0, names: 1 }
-const segmentOf = (loader: ChunkLoader): FetchedPart =>
-  readSegment(loader, ROW as PostgresSegmentRow)
+const segmentOf = (loader: ChunkLoader): FetchedPart => readSegment(loader, ROW as SegmentRow)
 
 function* ordinals(part: FetchedPart, ...values: readonly (number | string)[]): Work<number[]> {
   const sets = yield* readAll(values.map((value) => () => part.find('x', value)))

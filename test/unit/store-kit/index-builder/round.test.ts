@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type {
-  IndexDriver,
-  SegmentRow,
-} from '../../../../src/store-kit/index-builder/index-driver.js'
+import type { IndexDriver } from '../../../../src/store-kit/maintenance/driver.js'
+import type { SegmentRow } from '../../../../src/store-kit/maintenance/index-rows.js'
 import { type RoundOptions, runRound } from '../../../../src/store-kit/index-builder/round.js'
 import { EARLY_LEVEL } from '../../../../src/store-kit/index-builder/segment-levels.js'
 import type { Lease, StepRunner } from '../../../../src/store-kit/index-builder/steps.js'
@@ -19,6 +17,7 @@ interface FakeLog {
   readonly merged: number[]
 }
 
+/** A segment of one event, whose time is its id. */
 const segment = (id: number, level = 0): SegmentRow => ({
   id,
   level,
@@ -26,6 +25,13 @@ const segment = (id: number, level = 0): SegmentRow => ({
   first: id,
   last: id,
   isPartial: false,
+  removed: 0,
+  digest: 0,
+  starts: 0,
+  names: 0,
+  chunks: 0,
+  isDamaged: false,
+  isTrusted: true,
 })
 
 afterEach(() => void vi.restoreAllMocks())
@@ -40,6 +46,9 @@ const newLog = (state: Partial<FakeLog> = {}): FakeLog => ({
   ...state,
 })
 
+/** The state of an index without late and removed events. */
+const NOTHING_REMOVED = { removed: 0, version: 0, sealedTo: 0, upTo: 0, late: [] }
+
 const tuning = { segmentSize: 2, fanOut: 3 }
 
 /** A driver that only counts. Its segments have no chunks. */
@@ -52,7 +61,7 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
       return act()
     })
   const take = (ids: number[]): readonly number[] => ids.splice(0)
-  return {
+  const driver: Partial<IndexDriver> = {
     batchLimits: { bytes: 1000, rows: 10 },
     hasGramsWhenSealed: false,
     isSealDue: async (size) => log.unsealed >= size,
@@ -68,7 +77,7 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
           source: null,
           attributes: '{}',
         })
-      return { extract: extractor.extract() }
+      return { extract: extractor.extract(), ...NOTHING_REMOVED }
     },
     numberColumns: async () => [],
     beginSegment: ({ level, times }) =>
@@ -86,7 +95,7 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
       }),
     visibleSegments: async () => log.segments,
     readTimes: ({ first }) => call('times', () => Float64Array.of(first)),
-    checkPresence: async () => ({ isPresent: () => true }),
+    checkPresence: async () => ({ isPresent: () => true, removed: 0 }),
     listedNames: async () => [],
     namesOf: async () => [],
     readChunks: async () => [],
@@ -104,7 +113,9 @@ function fakeDriver(log: FakeLog, steps: StepRunner): IndexDriver {
     markGone: (id) => call(`drop ${id}`, () => true),
     deleteChunks: async () => {},
     deleteSegment: async () => {},
+    nextRebuild: async () => undefined,
   }
+  return driver as IndexDriver
 }
 
 /** A lease that is free, and a log of its calls. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-chunks.js'
-import type { IndexDriver } from '../../../../src/store-kit/index-builder/index-driver.js'
+import type { IndexStore, NamedChunk } from '../../../../src/store-kit/maintenance/index-store.js'
+import type { IndexDriver } from '../../../../src/store-kit/maintenance/driver.js'
 import { writeSegment } from '../../../../src/store-kit/index-builder/segment-writing.js'
 import { IMMEDIATE_STEPS } from '../../../support/immediate-steps.js'
 
-type Driver = Pick<IndexDriver, 'batchLimits' | 'isWriteBehind' | 'beginSegment' | 'insertChunks'>
+type Driver = Pick<IndexStore, 'batchLimits' | 'isWriteBehind' | 'insertChunks'> &
+  Pick<IndexDriver, 'beginSegment'>
 
-const chunk = (name: number): NamedChunk<number> => ({
+const chunk = (name: number): NamedChunk => ({
   name,
   kind: 1,
   chunk: { first: 0, ordinal: 0, values: '0', postings: new Uint8Array() },
@@ -19,7 +20,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
  * their order. `answer` gets the number of a batch.
  */
 async function write(
-  options: Pick<Driver, 'isWriteBehind'>,
+  options: Partial<Pick<Driver, 'isWriteBehind'>>,
   count: number,
   answer: (batch: number) => boolean = () => true,
   compute: (name: number) => void = () => {},
@@ -36,7 +37,7 @@ async function write(
       return answer(from)
     },
   }
-  function* chunks(): Generator<NamedChunk<number>, void> {
+  function* chunks(): Generator<NamedChunk, void> {
     for (let name = 1; name <= count; name++) {
       happened.push(`compute ${name}`)
       compute(name)

@@ -5,7 +5,7 @@ import { isStorableText, storableText } from '../../../../src/event/json-copy.js
 import { scalarTest } from '../../../../src/filter/evaluate.js'
 import { compareText, spellings } from '../../../../src/filter/values.js'
 import { type Chunk, encodeChunks } from '../../../../src/store-kit/index/chunks.js'
-import type { NamedChunk } from '../../../../src/store-kit/index-builder/column-chunks.js'
+import type { NamedChunk } from '../../../../src/store-kit/maintenance/index-store.js'
 import { findPostings } from '../../../../src/store-kit/index/find-postings.js'
 import { placesOf } from '../../../../src/store-kit/index/find-grams.js'
 import { ExtraList } from '../../../../src/store-kit/index/grams.js'
@@ -32,7 +32,7 @@ const textChunks = (texts: ReadonlyMap<string, readonly number[]>): Chunk[] => [
   ),
 ]
 
-const named = (chunks: readonly Chunk[]): NamedChunk<number>[] =>
+const named = (chunks: readonly Chunk[]): NamedChunk[] =>
   chunks.map((chunk) => ({ name: 1, kind: Kind.text, chunk }))
 
 const gramChunks = (chunks: readonly Chunk[], minGramChunks: number): Chunk[] =>
@@ -238,7 +238,7 @@ describe('searching with grams', () => {
     const some = textChunks(
       new Map(Array.from({ length: 9000 }, (_, i) => [`a text with the number ${i}`, [i]])),
     )
-    const namesOf = (chunks: readonly NamedChunk<number>[], minChunks?: number): number[] => [
+    const namesOf = (chunks: readonly NamedChunk[], minChunks?: number): number[] => [
       ...new Set(
         [...withGrams(chunks, minChunks)].flatMap(({ name, kind }) =>
           kind === ListKind.grams && name !== UNNAMED_LISTS ? name : [],
@@ -247,7 +247,7 @@ describe('searching with grams', () => {
     ]
     const [FEW, MANY, NUMBERS, FEW_AGAIN] = [1, 2, 3, 4] as const
     const few = some.slice(0, MIN_GRAM_CHUNKS - 1)
-    const of = (name: number, kind: number, chunks: readonly Chunk[]): NamedChunk<number>[] =>
+    const of = (name: number, kind: number, chunks: readonly Chunk[]): NamedChunk[] =>
       chunks.map((chunk) => ({ name, kind, chunk }))
     expect(some.length).toBeGreaterThanOrEqual(MIN_GRAM_CHUNKS)
     const chunks = [

@@ -1,12 +1,14 @@
 import { isStorableText } from '../../event/json-copy.js'
 import { type NameRow, nameRow } from '../index/attribute-names.js'
 import type { Column } from '../index/column-table.js'
-import type { NumberedColumn } from './index-driver.js'
 
 /** Once this many names have numbers, a name gets one only if several events of a segment have it. */
 const MAX_RARE_NAMES = 8192
 /** Maximum number of names that a store numbers. */
 const MAX_NUMBERED_NAMES = 65_536
+
+/** A column and the store's number for its name. */
+export type NumberedColumn = readonly [number: number, column: Column]
 
 const isRare = ({ ordinals, containers }: Column): boolean =>
   ordinals.at(-1) === ordinals[0] && containers.length < 2

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { admittedColumns } from '../../../../src/store-kit/index-builder/column-numbers.js'
+import { admittedColumns } from '../../../../src/store-kit/maintenance/column-numbers.js'
 import { addToOtherNames } from '../../../../src/store-kit/index/columns.js'
 import type { Column } from '../../../../src/store-kit/index/column-table.js'
 import { createOtherNames, nameHash } from '../../../../src/store-kit/index/other-names.js'

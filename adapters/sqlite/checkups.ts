@@ -5,7 +5,8 @@ import { type Checkup, checkup } from '../../src/store/checkup.js'
 import { storeFailure } from './connection/connection.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver } from './connection/driver.js'
-import { EVENTS_SCHEMA, readVersion } from './schema/schema.js'
+import { readVersion } from './schema/migrate.js'
+import { EVENTS_SCHEMA } from './schema/tables.js'
 
 /** Numbers of network file systems (Linux, `man statfs`), where locks of SQLite are not reliable. */
 const NETWORK: Readonly<Record<number, string>> = {

@@ -3,7 +3,8 @@ import { AuditLogError, outcomeUnknown } from '../../src/errors.js'
 import { attemptSettling, isDiskFailure, settleDisk } from './connection/disk-failure.js'
 import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
 import type { Driver } from './connection/driver.js'
-import { migrate, type Schema } from './schema/schema.js'
+import { migrate } from './schema/migrate.js'
+import type { Schema } from './schema/tables.js'
 
 const JOURNAL_SCHEMA: Schema = {
   versionTable: 'daybook_journal_schema',

@@ -1,6 +1,7 @@
 import { openDatabase } from './connection/database.js'
 import { loadDriver } from './connection/driver.js'
-import { EVENTS_SCHEMA, readVersion } from './schema/schema.js'
+import { readVersion } from './schema/migrate.js'
+import { EVENTS_SCHEMA } from './schema/tables.js'
 import type { PendingMigrations } from '../../src/store/migrations.js'
 
 /**

@@ -14,7 +14,7 @@ import { fileHealth } from './health.js'
 import { verifyFile } from './verify.js'
 import { rowToEvent } from './schema/rows.js'
 import { readStateRange } from './schema/state.js'
-import type { Tables } from './schema/tables.js'
+import type { Tables } from './schema/log-tables.js'
 
 /** Finds an event by its id. */
 export function findEvent({ live, events }: Tables, id: string): AuditEvent | undefined {

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { AuditLogError } from '../../src/errors.js'
+import type { EventDraft } from '../../src/event/event.js'
 import { changedStates, updateStateBy } from '../../src/store/states.js'
 import {
   QUERY_TIMEOUT_OPTIONS,
@@ -23,21 +24,30 @@ import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-han
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppend, createDraftTable } from './write/append.js'
-import { isRebuildRequested, rebuildProgress } from '../../src/store-kit/maintenance/repairs.js'
+import {
+  isRebuildRequested,
+  rebuildProgress,
+  requestRebuild,
+  setDamaged,
+} from '../../src/store-kit/maintenance/repairs.js'
 import type { Program } from '../../src/store-kit/maintenance/program.js'
 import { DIALECT, runProgram } from './index/dialect.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
-import { createRemoval } from './write/removal.js'
-import { createWriter } from './write/writer.js'
+import { analyzeTables } from './write/analyze.js'
+import { importEvents } from './write/import.js'
+import { changeLive, closeLive, touchLive } from './write/live.js'
+import { removeBefore, removeIds } from './write/remove.js'
+import { recordSuppressed, reportSuppressed } from './write/throttles.js'
 import { FIRST_PROBE_SIZE } from './read/list.js'
 import { createReading, findEvent } from './reading.js'
-import { checkSchema, EVENTS_SCHEMA, migrate } from './schema/schema.js'
+import { checkSchema, migrate } from './schema/migrate.js'
+import { EVENTS_SCHEMA } from './schema/tables.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
-import { readStateTexts } from './schema/state.js'
-import { createTables } from './schema/tables.js'
+import { readStateTexts, replaceStates } from './schema/state.js'
+import { createTables } from './schema/log-tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
 import { hasFrames, isLocked, newLockState } from './connection/checkpointer.js'
 import { createWalSync, type SyncFile, type WalSyncOptions } from './connection/wal-sync.js'
@@ -120,8 +130,6 @@ const STORE_OPTIONS: OptionNames<SqliteStoreOptions> = {
 
 // A commit of this many rows blocks the event loop for some milliseconds.
 const MAX_BATCH = 500
-// Counts of suppressed calls that one event records.
-const MAX_RECORDED = 1000
 // How often to check whether the index was built anew.
 const REBUILD_CHECK_MS = 50
 
@@ -258,8 +266,9 @@ export function createSqliteStore(
   const isLockedHere = (): boolean => isLocked(lock)
   const connection = openFile(options, { syncFile, onSynced, isLockedHere })
   const { database } = connection
+  const write: Connection['write'] = (act, options) => connection.write(act, options)
   const tables = createTables(connection)
-  const { events, throttles } = tables
+  const { events } = tables
   let startedAt: Microseconds = 0
   try {
     startedAt = events.highWater()
@@ -269,7 +278,6 @@ export function createSqliteStore(
   }
   const outbox = createOutbox(connection)
   const drafts = createDraftTable(tables, outbox, clock)
-  const writer = createWriter(tables, outbox, drafts, clock)
   const watcher = createCommitWatcher(database)
   const sealer = createSqliteSealer(connection, {
     compression,
@@ -279,13 +287,13 @@ export function createSqliteStore(
   })
   const index = createLogIndex(tables, sealing?.tuning ?? DEFAULT_TUNING, (segment) => {
     // If that fails, the next query that reads the segment notes it again.
-    writer.setDamaged(segment).then(sealer.checkSoon, () => {})
+    const noted = write(() => runProgram(connection, setDamaged(DIALECT, segment)), {})
+    noted.then(sealer.checkSoon, () => {})
   })
-  const maintenance = createMaintenance(tables, outbox, writer, {
+  const maintenance = createMaintenance(tables, outbox, drafts, {
     onVisible: watcher.hint,
     checkIndex: sealer.checkSoon,
   })
-  const removal = createRemoval(connection, writer)
   const append = createAppend(tables, drafts, {
     floor: startedAt,
     onStored: sealer.checkSoon,
@@ -299,7 +307,10 @@ export function createSqliteStore(
       const after = changedStates(before, change, clock())
       // Values that the caller has read must not be taken back either.
       if (after.size === 0) return connection.durableReads(options)
-      const found = await writer.replaceStates({ before, after, keepFor }, options)
+      const found = await write(
+        () => replaceStates(connection, { before, after, keepFor }, clock()),
+        options,
+      )
       if (!found) return
       before = found
     }
@@ -319,44 +330,40 @@ export function createSqliteStore(
       await outbox.enlist(draft, transaction, clock(), options)
     },
 
-    importEvents: async (imported, options = {}) => writer.importEvents(imported, options),
-    removeBefore: async (time, options = {}) => removal.before(time, options),
-    remove: async (ids, options = {}) => removal.ids(ids, options),
-    reportSuppressed: async (report, options = {}) => writer.reportSuppressed(report, options),
+    importEvents: async (imported, options = {}) =>
+      write(() => importEvents(tables, imported, clock()), options),
+    removeBefore: async (time, options = {}) => removeBefore(connection, time, options),
+    remove: async (ids, options = {}) => removeIds(connection, ids, options),
+    reportSuppressed: async (report, options = {}) =>
+      write(() => reportSuppressed(connection, report, clock()), options),
 
     async recordSuppressed(draftOf, options = {}) {
-      for (;;) {
-        const counts = await connection.retry(
-          () => throttles.unclaimed(clock(), MAX_RECORDED),
-          options,
-        )
-        const draft = counts.length > 0 ? draftOf(counts) : undefined
-        if (!(await writer.recordSuppressed({ counts, draft }, options))) continue
-        if (draft) watcher.hint()
-        return counts.length
-      }
+      const parts = { connection, clock }
+      const insert = (draft: EventDraft): void => drafts.insertOne(draft)
+      const recorded = await recordSuppressed(parts, draftOf, insert, options)
+      if (recorded > 0) watcher.hint()
+      return recorded
     },
-
     updateStates,
     updateState: updateStateBy(updateStates),
 
     async changeLive(id, change, options = {}) {
-      const isOpen = await writer.changeLive({ id, change }, options)
+      const isOpen = await write(() => changeLive(tables, id, change), options)
       watcher.hint()
       return isOpen
     },
 
-    touchLive: async (ids, options = {}) => writer.touchLive(ids, options),
+    touchLive: async (ids, options = {}) => write(() => touchLive(connection, ids), options),
 
     async closeLive(id, change, options = {}) {
-      await writer.closeLive({ id, change }, options)
+      await write(() => closeLive(tables, id, change), options)
       watcher.hint()
       return connection.retry(() => findEvent(tables, id), {})
     },
 
     async rebuildIndex({ signal, onProgress } = {}) {
       const options = { signal }
-      await writer.requestRebuild(options)
+      await write(() => runProgram(connection, requestRebuild(DIALECT)), options)
       const read = <Result>(program: () => Program<Result>): Promise<Result> =>
         connection.retry(() => runProgram(connection, program()), options)
       while (await read(() => isRebuildRequested(DIALECT))) {
@@ -366,7 +373,7 @@ export function createSqliteStore(
       }
     },
 
-    analyze: async (options = {}) => writer.analyze(options),
+    analyze: async (options = {}) => analyzeTables(connection, options),
 
     watchClock: (handler) => guard.watch(handler),
     highWaterAtStart: () => guard.atStart(),
@@ -378,7 +385,7 @@ export function createSqliteStore(
         watcher.stop()
         // It may be long before another process opens the file. If this fails, that process moves them. No caller waits until
         // they are durable.
-        void writer.moveOutbox().catch(() => {})
+        void maintenance.moveOutbox().catch(() => {})
         connection.close()
       }
       await sealer.close()

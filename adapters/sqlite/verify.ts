@@ -26,9 +26,9 @@ import { STORED_LINES } from './index/packed-lines.js'
 import { CHUNK_ID } from './index/row-ids.js'
 import { DICTIONARY_TABLES, storedDictionary } from './schema/dictionaries.js'
 import { createEventReader } from './schema/events.js'
-import { createLiveTable } from './schema/live.js'
+import { createLiveReader } from './schema/live-rows.js'
 import { readAfter } from './schema/read-after.js'
-import type { Tables } from './schema/tables.js'
+import type { Tables } from './schema/log-tables.js'
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'daybook\\_%' ESCAPE '\\'`
 
@@ -82,7 +82,7 @@ function verifiedLog(tables: Tables, read: Read): VerifiedLog<SegmentRow, KeyedC
   const { connection, events } = tables
   const damages = createDamageReporter()
   const checked = createEventReader(connection, damages)
-  const live = createLiveTable(connection, events, damages)
+  const live = createLiveReader(connection, damages)
   const known = createKnownNames()
   return {
     tables: {

@@ -8,7 +8,7 @@ import { createRecentEvents } from './recent-events.js'
 import { createSegmentParts } from './segment-parts.js'
 import { missingEvent, segmentDamage } from '../../../src/store-kit/damages.js'
 import { onlyRow } from '../schema/events.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 
 /** The index of the events at one moment. */
 export interface Coverage {

@@ -10,7 +10,7 @@ import type { TimeRange } from '../../../src/store/counts.js'
 import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { EventRow } from '../schema/rows.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 

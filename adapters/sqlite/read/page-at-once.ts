@@ -6,7 +6,7 @@ import type { QueryTrace } from '../../../src/store/trace.js'
 import { isUnreadable } from '../connection/database.js'
 import { LIMIT } from '../connection/limit.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, isIntact } from '../schema/rows.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 import type { Direction } from './range-rows.js'
 
 /** A longer page is read in steps, between which the event loop turns. */

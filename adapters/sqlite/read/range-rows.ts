@@ -5,7 +5,7 @@ import { isUnreadable } from '../connection/database.js'
 import { LIMIT } from '../connection/limit.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues } from '../schema/rows.js'
 import type { EventReader } from '../schema/events.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 
 export type Direction = 'asc' | 'desc'
 

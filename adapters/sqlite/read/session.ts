@@ -19,7 +19,7 @@ import {
   type Tasks,
 } from '../../../src/store-kit/planning/session.js'
 import type { LogIndex } from '../index/log-index.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 import type { BoundedListOptions } from './scan.js'
 
 /** The tables and the index of a log. */

@@ -3,7 +3,7 @@ import type { TimeBounds } from '../../../src/filter/bounds.js'
 import type { Probe } from '../../../src/store-kit/index/probe.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import type { EventRow } from '../schema/rows.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 import { createRangeRows, type Direction } from './range-rows.js'
 
 /** The rows of one step of a scan. */

@@ -12,7 +12,9 @@ import type { AppendOptions, EventStore, SuppressedCount } from '../../../src/st
 import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-state.js'
 import { isDiskFailure } from '../connection/disk-failure.js'
 import { checkRow } from '../schema/events.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
+import { insertLive } from './live.js'
+import { addSuppressed, closeThrottle, opensIn } from './throttles.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
 import { recover, type Recovered, recoverRest } from './recover.js'
 
@@ -44,23 +46,24 @@ export interface DraftTable {
 const LOG_STATE = `SELECT created_at, EXISTS (SELECT 1 FROM daybook_outbox) FROM daybook_high_water`
 
 export function createDraftTable(tables: Tables, outbox: Outbox, clock: Clock): DraftTable {
-  const { connection, events, live, throttles } = tables
+  const { connection, events } = tables
   /** Returns the number of rows added to the table of events, which has no live events. */
   const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
-    const table = draft.live ? live : events
-    table.insert(draft, time)
+    if (draft.live) insertLive(connection, draft, time)
+    else events.insert(draft, time)
     return draft.live ? 0 : 1
   }
 
   /** Returns false if the throttle suppresses the draft. */
   const storeFromOutbox = (moved: OutboxDraft, time: Microseconds, now: Microseconds): boolean => {
     const { draft, recordedAt } = moved
-    if (throttles.opensIn(draft, now) === 0) {
+    if (opensIn(connection, draft, now) === 0) {
       const late = withOccurredAt(moved, time)
-      insert(withSuppressed(late, throttles.close(late, Math.min(time, now))), time)
+      const suppressed = closeThrottle(connection, late, Math.min(time, now))
+      insert(withSuppressed(late, suppressed), time)
       return true
     }
-    throttles.add(suppressedOnce(draft, recordedAt))
+    addSuppressed(connection, suppressedOnce(draft, recordedAt))
     return false
   }
 
@@ -84,14 +87,14 @@ export function createDraftTable(tables: Tables, outbox: Outbox, clock: Clock): 
       const exceptions: Exception[] = []
       for (const [index, draft] of own.entries()) {
         const event = found?.get(draft.suffix)
-        const opensIn = event || !draft.throttle ? 0 : throttles.opensIn(draft, now)
+        const closedFor = event || !draft.throttle ? 0 : opensIn(connection, draft, now)
         if (event) exceptions.push({ index, found: event })
-        else if (opensIn > 0) exceptions.push({ index, opensIn })
+        else if (closedFor > 0) exceptions.push({ index, opensIn: closedFor })
         else {
           time += 1
           if (!draft.throttle) inserted += insert(draft, time)
           else {
-            const suppressed = throttles.close(draft, Math.min(time, now))
+            const suppressed = closeThrottle(connection, draft, Math.min(time, now))
             if (suppressed.count > 0) exceptions.push({ index, suppressed })
             inserted += insert(counted(draft, suppressed), time)
           }

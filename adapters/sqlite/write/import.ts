@@ -3,7 +3,7 @@ import { freshEvents } from '../../../src/event/importing.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { ImportResult } from '../../../src/store/store.js'
 import { rowToEvent } from '../schema/rows.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 
 /** See `EventStore.importEvents`. Call it within a write transaction. */
 export function importEvents(

@@ -4,7 +4,7 @@ import type { AppendOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { EVENT_COLUMNS, type EventRow, type EventValues, rowToEvent } from '../schema/rows.js'
 import { scanEvents } from '../read/scan.js'
-import type { Tables } from '../schema/tables.js'
+import type { Tables } from '../schema/log-tables.js'
 
 /** Events of drafts that earlier attempts with unknown outcomes have stored. */
 export interface Recovered {

@@ -1,12 +1,19 @@
 import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
+import type { RemoveOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
-import type { Connection } from '../connection/connection.js'
+import type { Connection, WriteOptions } from '../connection/connection.js'
+import { emptyWal } from '../connection/disk-failure.js'
+import { hasFreePages, releaseSomePages } from '../connection/free-pages.js'
 import { noteRemoved } from '../index/removed-events.js'
-import { runTimeSlice, WRITE_SLICE_MS } from '../connection/time-slice.js'
+import { runTimeSlice, WRITE_SLICE_MS, writeInTimeSlices } from '../connection/time-slice.js'
 
 // Rows between two checks of the time.
 const STEP_ROWS = 25
 const MAX_STEPS = 40
+// Ids that are given to one transaction.
+const MAX_IDS = 500
+// How long the truncation of the WAL waits for other connections, which may read for longer.
+const TRUNCATE_MS = 1000
 
 const LAST_OF_STEP = `SELECT created_at FROM daybook_events WHERE created_at < ?
   ORDER BY created_at LIMIT 1 OFFSET ${STEP_ROWS - 1}`
@@ -25,20 +32,20 @@ const REMOVE_AT = 'DELETE FROM daybook_events WHERE created_at = ? AND suffix = 
 const COUNT_REMOVED = 'UPDATE daybook_index SET removed = removed + ?'
 
 /** The result of one transaction. */
-export interface Slice {
+interface Slice {
   readonly removed: number
   readonly hasMore: boolean
 }
 
 /** The result of one transaction that removed events by their ids. */
-export interface IdSlice {
+interface IdSlice {
   readonly removed: number
   /** The number of ids that were looked up, from the first. */
   readonly done: number
 }
 
 /** Removes some of the events before `time`, oldest first. Call it within a write transaction. */
-export function removeSomeBefore(connection: Connection, time: Microseconds): Slice {
+function removeSomeBefore(connection: Connection, time: Microseconds): Slice {
   const { statement } = connection
   let removed = 0
   const hasMore = runTimeSlice(
@@ -57,24 +64,20 @@ export function removeSomeBefore(connection: Connection, time: Microseconds): Sl
 }
 
 /** An event by its place in the table. */
-export interface EventPlace {
+interface EventPlace {
   readonly time: Microseconds
   readonly suffix: string
 }
 
-/** Removes an event; returns the number of rows. Call it, and then `countRemoved`, within a write transaction. */
-export function removeAt(connection: Connection, { time, suffix }: EventPlace): number {
+/** Removes an event; returns the number of rows. */
+function removeAt(connection: Connection, { time, suffix }: EventPlace): number {
   if (connection.statement(REMOVE_AT).run(time, suffix).changes === 0) return 0
   noteRemoved(connection, time)
   return 1
 }
 
-export function countRemoved({ statement }: Connection, removed: number): void {
-  if (removed > 0) statement(COUNT_REMOVED).run(removed)
-}
-
 /** Removes some of the events with these ids. Call it within a write transaction. */
-export function removeSomeIds(connection: Connection, ids: readonly string[]): IdSlice {
+function removeSomeIds(connection: Connection, ids: readonly string[]): IdSlice {
   const { statement } = connection
   const removeOne = (id: string): number => {
     const foreign = statement(
@@ -94,6 +97,63 @@ export function removeSomeIds(connection: Connection, ids: readonly string[]): I
     },
     { ms: WRITE_SLICE_MS },
   )
-  countRemoved(connection, removed)
+  if (removed > 0) statement(COUNT_REMOVED).run(removed)
   return { removed, done }
+}
+
+/** Calls `slice`, which runs one write transaction, until it has no more to do, then returns free pages to the file system. */
+async function removeInSlices(
+  connection: Connection,
+  slice: () => Promise<boolean>,
+  options: WriteOptions,
+): Promise<void> {
+  await writeInTimeSlices(connection, slice, options)
+  try {
+    // After an error, the next removal continues.
+    if (!(await connection.retry(() => hasFreePages(connection), options))) return
+    const release = (): Promise<boolean> =>
+      connection.write(() => releaseSomePages(connection), options)
+    await writeInTimeSlices(connection, release, options)
+    // Truncates the file itself.
+    const deadline = Math.min(options.deadline ?? Infinity, performance.now() + TRUNCATE_MS)
+    await connection.retry(() => emptyWal(connection.database), { ...options, deadline })
+  } catch {
+    // The events are removed; only the file stays large.
+  }
+}
+
+/** Like `EventStore.removeBefore`, in short transactions with pauses between them. */
+export async function removeBefore(
+  connection: Connection,
+  time: Microseconds,
+  { onProgress, ...options }: RemoveOptions,
+): Promise<number> {
+  let removed = 0
+  const slice = async (): Promise<boolean> => {
+    const done = await connection.write(() => removeSomeBefore(connection, time), options)
+    removed += done.removed
+    if (done.removed > 0) onProgress?.(removed)
+    return done.hasMore
+  }
+  await removeInSlices(connection, slice, options)
+  return removed
+}
+
+/** Like `EventStore.remove`, in short transactions with pauses between them. */
+export async function removeIds(
+  connection: Connection,
+  ids: readonly string[],
+  options: WriteOptions,
+): Promise<number> {
+  let removed = 0
+  let next = 0
+  const slice = async (): Promise<boolean> => {
+    const some = ids.slice(next, next + MAX_IDS)
+    const done = await connection.write(() => removeSomeIds(connection, some), options)
+    removed += done.removed
+    next += done.done
+    return next < ids.length
+  }
+  await removeInSlices(connection, slice, options)
+  return removed
 }

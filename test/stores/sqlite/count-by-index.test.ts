@@ -4,7 +4,7 @@ import { createConnection } from '../../../adapters/sqlite/connection/connection
 import { openDatabase, type SqliteDatabase } from '../../../adapters/sqlite/connection/database.js'
 import { createLogIndex, type LogIndex } from '../../../adapters/sqlite/index/log-index.js'
 import { countEvents, countPorts } from '../../../adapters/sqlite/read/count.js'
-import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
+import { createTables, type Tables } from '../../../adapters/sqlite/schema/log-tables.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { countsQuery } from '../../../src/counting/count-options.js'
 import type { Slice } from '../../../src/store-kit/counting/slices.js'

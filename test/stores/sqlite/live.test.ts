@@ -7,7 +7,7 @@ import { createConnection } from '../../../adapters/sqlite/connection/connection
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
 import type { EventRow } from '../../../adapters/sqlite/schema/rows.js'
 import { scanEvents } from '../../../adapters/sqlite/read/scan.js'
-import { createTables, type Tables } from '../../../adapters/sqlite/schema/tables.js'
+import { createTables, type Tables } from '../../../adapters/sqlite/schema/log-tables.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { TimeBounds } from '../../../src/filter/bounds.js'
 import { type Sql, sql } from '../../../src/store-kit/sql.js'

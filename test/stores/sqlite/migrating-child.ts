@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../adapters/sqlite/connection/database.js'
-import { migrate } from '../../../adapters/sqlite/schema/schema.js'
+import { migrate } from '../../../adapters/sqlite/schema/migrate.js'
 
 /* Migrates a file: `<file> <schema as JSON>`. Prints a line before it starts. */
 const [filename = '', schema = ''] = process.argv.slice(2)

@@ -91,6 +91,10 @@ export class AuditLogError extends Error {
   }
 }
 
+/** The error of an option that does not exist, or whose value is not allowed. */
+export const invalidOption = (message: string, cause?: unknown): AuditLogError =>
+  new AuditLogError('INVALID_OPTION', message, { cause })
+
 /** Throws `ABORTED`, with the signal's reason as cause, if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError(signal)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AuditLogError } from '../../src/errors.js'
+import { invalidOption } from '../../src/errors.js'
 import {
   type CaptureAsArguments,
   type CaptureContext,
@@ -61,8 +61,6 @@ const REMOVE_CAPTURE_OPTIONS: OptionNames<PostgresRemoveCaptureOptions> = {
   tables: true,
 }
 
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
-
 const hash = (text: string): string => createHash('md5').update(text).digest('hex')
 
 /**
@@ -83,7 +81,7 @@ async function change<Result>(
   act: (client: PostgresPoolClient, names: Names) => Promise<Result>,
 ): Promise<Result> {
   const names = namesIn(schema)
-  if (typeof pool?.connect !== 'function') throw invalid('pool must be a Pool of pg')
+  if (typeof pool?.connect !== 'function') throw invalidOption('pool must be a Pool of pg')
   let client: PostgresPoolClient | undefined
   let isSound = false
   try {
@@ -153,10 +151,10 @@ async function findTable(
     names.schemaName,
   )
   const [oid, table, kind, isOurs] = found[0] ?? []
-  if (!oid || !table) throw invalid(`there is no table ${name} in the log's database`)
-  if (isOurs === 't') throw invalid(`the table ${name} belongs to the log`)
+  if (!oid || !table) throw invalidOption(`there is no table ${name} in the log's database`)
+  if (isOurs === 't') throw invalidOption(`the table ${name} belongs to the log`)
   if (kind !== 'r' && kind !== 'p')
-    throw invalid(`${name} is not a table: triggers need an ordinary or a partitioned table`)
+    throw invalidOption(`${name} is not a table: triggers need an ordinary or a partitioned table`)
   const columns = await ask(
     client,
     `SELECT attname, attgenerated FROM pg_attribute
@@ -232,7 +230,7 @@ async function checkOrder(
     `${TRIGGER}%`,
   )
   if (earlier)
-    throw invalid(
+    throw invalidOption(
       `the trigger ${JSON.stringify(earlier[0])} of the table ${name} would run before its rows are captured: ` +
         'give it a name that begins with a letter',
     )
@@ -259,7 +257,7 @@ async function checkChildren(
     triggerNames(names)[0],
   )
   if (children.length > 0)
-    throw invalid(
+    throw invalidOption(
       `tables that inherit from captured ones need triggers of their own: add ${children.map(([child]) => child).join(', ')} to tables`,
     )
 }
@@ -362,7 +360,7 @@ export async function captureChanges(options: PostgresCaptureOptions): Promise<C
       names.outbox,
     )
     if (outbox.length === 0)
-      throw invalid(
+      throw invalidOption(
         `the schema ${names.schema} has no audit log: open the store and read from it once`,
       )
     const found: CatalogTable[] = []
@@ -433,7 +431,7 @@ export async function captureAs<Result>(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const message = `transaction must be a client with an open transaction: BEGIN first (${reason})`
-    throw new AuditLogError('INVALID_OPTION', message, { cause })
+    throw invalidOption(message, cause)
   }
   try {
     return await run()

@@ -1,5 +1,5 @@
 import { timeoutSignal } from '../../src/async/timeout-signal.js'
-import { AuditLogError } from '../../src/errors.js'
+import { invalidOption } from '../../src/errors.js'
 import { compareText } from '../../src/filter/values.js'
 import { isKey, type KeysOptions, type LogStores } from '../../src/store/log-stores.js'
 import type { EventStore } from '../../src/store/store.js'
@@ -115,16 +115,14 @@ const MIN_CONNECTIONS = 3
 function readPrefix({ schemaPrefix = DEFAULT_PREFIX }: CommonLogsOptions): string {
   if (typeof schemaPrefix === 'string' && PREFIX.test(schemaPrefix) && schemaPrefix !== 'pg_')
     return schemaPrefix
-  throw new AuditLogError(
-    'INVALID_OPTION',
+  throw invalidOption(
     `schemaPrefix must be 1 to 7 lower-case letters and digits, then _, and not pg_; it is ${JSON.stringify(schemaPrefix)}`,
   )
 }
 
 function readMaxConnections({ maxConnections = DEFAULT_CONNECTIONS }: CommonLogsOptions): number {
   if (Number.isInteger(maxConnections) && maxConnections >= MIN_CONNECTIONS) return maxConnections
-  throw new AuditLogError(
-    'INVALID_OPTION',
+  throw invalidOption(
     `maxConnections must be a whole number of at least ${MIN_CONNECTIONS}; it is ${String(maxConnections)}`,
   )
 }
@@ -183,7 +181,7 @@ function openClusters(options: PostgresLogsOptions): Clusters {
   for (const [name, cluster] of Object.entries(clusters))
     requireOptions(cluster, CLUSTER_OPTIONS, `the cluster ${name}`)
   if (typeof clusterOf !== 'function')
-    throw new AuditLogError('INVALID_OPTION', 'clusterOf must be a function of the key of a log')
+    throw invalidOption('clusterOf must be a function of the key of a log')
   const byName = new Map(
     Object.entries(clusters).map(([name, server]) => [name, openCluster(name, server, max)]),
   )
@@ -193,8 +191,7 @@ function openClusters(options: PostgresLogsOptions): Clusters {
       const name = clusterOf(key)
       const found = byName.get(name)
       if (found) return found
-      throw new AuditLogError(
-        'INVALID_OPTION',
+      throw invalidOption(
         `clusterOf returned ${JSON.stringify(name)} for the log ${JSON.stringify(key)}; the clusters are ${[...byName.keys()].join(', ')}`,
       )
     },

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../src/errors.js'
+import { AuditLogError, invalidOption } from '../../src/errors.js'
 import {
   type CaptureAsArguments,
   type CaptureContext,
@@ -56,13 +56,11 @@ interface Trigger {
   readonly sql: string
 }
 
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
-
 function readDatabase({ database }: DatabaseOption): SqliteDatabase {
   if (!database || typeof database !== 'object' || !driverOf(database))
-    throw invalid('database must be a handle of better-sqlite3 or node:sqlite')
+    throw invalidOption('database must be a handle of better-sqlite3 or node:sqlite')
   const handle = asDatabase(database)
-  if (!handle.open) throw invalid('database: the handle is closed')
+  if (!handle.open) throw invalidOption('database: the handle is closed')
   return handle
 }
 
@@ -108,7 +106,7 @@ const isUntyped = (type: string, isStrict: boolean): boolean =>
 /** `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated columns. */
 function findTable(database: SqliteDatabase, name: string): FoundSqliteTable {
   if (name.toLowerCase().startsWith('daybook_'))
-    throw invalid(`the table ${name} belongs to the log`)
+    throw invalidOption(`the table ${name} belongs to the log`)
   const [found] = ask(
     database,
     `SELECT type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?`,
@@ -116,13 +114,15 @@ function findTable(database: SqliteDatabase, name: string): FoundSqliteTable {
   ) as { readonly type: string; readonly wr: 0 | 1; readonly strict: 0 | 1 }[]
   if (found?.type !== 'table') {
     const is = found ? `${name} is a ${found.type}` : `there is no table ${name}`
-    throw invalid(`${is} in ${database.name}: triggers need an ordinary table`)
+    throw invalidOption(`${is} in ${database.name}: triggers need an ordinary table`)
   }
   // SQLite would create the triggers on it.
   if (
     ask(database, `SELECT 1 FROM temp.sqlite_schema WHERE name = ? COLLATE NOCASE`, name).length > 0
   )
-    throw invalid(`a temporary table or view of the handle is called ${name} too: drop it first`)
+    throw invalidOption(
+      `a temporary table or view of the handle is called ${name} too: drop it first`,
+    )
   const columns = ask(
     database,
     `SELECT name, type, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1`,
@@ -179,7 +179,9 @@ export function captureChanges(options: SqliteCaptureOptions): CaptureResult {
   checkHandle(options.database)
   return inTransaction(database, () => {
     if (!hasTable(database, 'daybook_outbox'))
-      throw invalid(`${database.name || 'the database'} has no audit log: open the store first`)
+      throw invalidOption(
+        `${database.name || 'the database'} has no audit log: open the store first`,
+      )
     const found = tables.map(({ name }) => findTable(database, name))
     const plans = planCaptures(tables, options, found)
     if (!hasTable(database, 'daybook_actor')) database.exec(ACTOR_TABLE)
@@ -236,7 +238,8 @@ export function captureAs<Result>(
   const { context, run } = readCaptureArguments(given)
   if (transaction instanceof SqlTransaction) return runAs(transaction, context, run)
   const database = readDatabase({ database: transaction })
-  if (!database.inTransaction) throw invalid('transaction: no transaction is open on the handle')
+  if (!database.inTransaction)
+    throw invalidOption('transaction: no transaction is open on the handle')
   const { username, attributes } = context
   setActor(() => database.prepare(SET_ACTOR).run(username, attributes))
   // The transaction may have ended meanwhile, and with it the actor, unless it was committed.
@@ -266,10 +269,9 @@ function setActor<Value>(act: () => Value): Value {
 const notCaptured = (cause: unknown): AuditLogError => {
   if (cause instanceof AuditLogError) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new AuditLogError(
-    'INVALID_OPTION',
+  return invalidOption(
     `transaction: the actor cannot be set (${reason}): run captureChanges on the log's file first`,
-    { cause },
+    cause,
   )
 }
 

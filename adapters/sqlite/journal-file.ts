@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { AuditLogError, outcomeUnknown } from '../../src/errors.js'
+import { AuditLogError, invalidOption, outcomeUnknown } from '../../src/errors.js'
 import { attemptSettling, isDiskFailure, settleDisk } from './connection/disk-failure.js'
 import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
 import type { Driver } from './connection/driver.js'
@@ -62,7 +62,7 @@ function checkFile(database: SqliteDatabase): void {
     ({ name }) => name === JOURNAL_SCHEMA.versionTable,
   )
   if (tables.length > 0 && !isOurs)
-    throw new AuditLogError('INVALID_OPTION', `${database.name} is not the file of a journal`)
+    throw invalidOption(`${database.name} is not the file of a journal`)
 }
 
 /**

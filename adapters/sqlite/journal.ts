@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../src/errors.js'
+import { AuditLogError, invalidOption } from '../../src/errors.js'
 import type { DraftThrottle, JsonObject } from '../../src/event/event.js'
 import { readFileMode } from '../../src/store/file-mode.js'
 import type { EventJournal, JournalEntry } from '../../src/store/journal.js'
@@ -149,12 +149,9 @@ export function sqliteJournal(options: SqliteJournalOptions): EventJournal {
 
 function checkValues(filename: string, maxBytes: number): void {
   if (typeof filename !== 'string' || filename === '' || filename === ':memory:')
-    throw new AuditLogError('INVALID_OPTION', 'sqliteJournal: filename must be the path of a file')
+    throw invalidOption('sqliteJournal: filename must be the path of a file')
   if (!(maxBytes > 0))
-    throw new AuditLogError(
-      'INVALID_OPTION',
-      `maxBytes must be a positive number; it is ${String(maxBytes)}`,
-    )
+    throw invalidOption(`maxBytes must be a positive number; it is ${String(maxBytes)}`)
 }
 
 interface Extent {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { AuditLogError, throwIfAborted } from '../../src/errors.js'
+import { AuditLogError, invalidOption, throwIfAborted } from '../../src/errors.js'
 import { compareText } from '../../src/filter/values.js'
 import { isKey, type LogStores } from '../../src/store/log-stores.js'
 import { COMMON_OPTIONS, sqliteStore, type SqliteStoreOptions } from './sqlite-store.js'
@@ -60,7 +60,7 @@ export function sqliteLogs(given: SqliteLogsOptions): LogStores {
   requireOptions(given, LOGS_OPTIONS, 'sqliteLogs')
   const { directory, ...options } = given
   if (typeof directory !== 'string' || directory === '')
-    throw new AuditLogError('INVALID_OPTION', 'directory must be the path of a folder')
+    throw invalidOption('directory must be the path of a folder')
   // Later changes of the working directory must not lead to another folder.
   const folder = path.resolve(directory)
   try {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { AuditLogError } from '../../src/errors.js'
+import { AuditLogError, invalidOption } from '../../src/errors.js'
 import type { EventDraft } from '../../src/event/event.js'
 import { changedStates, updateStateBy } from '../../src/store/states.js'
 import {
@@ -151,8 +151,7 @@ const ADDRESS = /^(?:[a-z][a-z\d+.-]+:\/\/|sqlite:|file:)/i
 function checkFilename(filename: unknown): asserts filename is string {
   const isPath = typeof filename === 'string' && filename !== '' && !ADDRESS.test(filename)
   if (isPath && filename !== ':memory:') return
-  throw new AuditLogError(
-    'INVALID_OPTION',
+  throw invalidOption(
     'sqliteStore: filename must be the path of a file, or database an open handle; for a log in memory use daybook/memory',
   )
 }

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../errors.js'
+import { invalidOption } from '../errors.js'
 import { eventTypeFault } from '../event/event-types.js'
 import { LINK_FORMS, linkRules, type LinkTable } from '../event/links.js'
 import { didYouMean, nearest } from '../event/nearest.js'
@@ -117,13 +117,11 @@ export const ACTOR_ATTRIBUTES: readonly string[] = [
 
 export const captureType = (subject: string, action: string): string => `audit:${subject}:${action}`
 
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
-
 function checkNames(option: string, names: unknown): void {
   const isName = (name: unknown): boolean =>
     typeof name === 'string' && name !== '' && !name.includes('\0')
   if (names !== undefined && !(Array.isArray(names) && names.every(isName)))
-    throw invalid(`${option} must be a list of names`)
+    throw invalidOption(`${option} must be a list of names`)
 }
 
 /** The tables of the options, each once. Throws `INVALID_OPTION`. */
@@ -132,7 +130,7 @@ export function readTables(options: CaptureOptions): readonly CapturedTable[] {
   checkNames('primaryKey', primaryKey)
   checkNames('exclude', exclude)
   if (!Array.isArray(tables) || tables.length === 0)
-    throw invalid('tables must be a list of at least one table')
+    throw invalidOption('tables must be a list of at least one table')
   const read = (tables as CaptureOptions['tables']).map((table) => {
     const one = typeof table === 'string' ? { name: table } : table
     requireOptions(one, CAPTURED_TABLE, 'a table of tables')
@@ -142,7 +140,7 @@ export function readTables(options: CaptureOptions): readonly CapturedTable[] {
     return one
   })
   const twice = read.find(({ name }, i) => read.findIndex((other) => other.name === name) < i)
-  if (twice) throw invalid(`tables has ${twice.name} twice`)
+  if (twice) throw invalidOption(`tables has ${twice.name} twice`)
   return read
 }
 
@@ -155,7 +153,9 @@ export function planCaptures(
   const columns = found.flatMap((table) => table.columns)
   for (const name of options.exclude ?? [])
     if (!columns.includes(name))
-      throw invalid(`exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`)
+      throw invalidOption(
+        `exclude: no table has a column ${name}${didYouMean(nearest(name, columns))}`,
+      )
   return tables.map((table, i) => planCapture(table, options, found[i]!))
 }
 
@@ -174,15 +174,15 @@ function planCapture(
 ): CapturePlan {
   const { name, subject = name } = table
   const fault = eventTypeFault(captureType(subject, 'truncate'))
-  if (fault) throw invalid(`the event type of the table ${name} ${fault}: give it a subject`)
+  if (fault) throw invalidOption(`the event type of the table ${name} ${fault}: give it a subject`)
   const declared = found.primaryKey.length > 0 ? found.primaryKey : options.primaryKey
   const primaryKey = table.primaryKey ?? declared ?? []
   if (primaryKey.length === 0)
-    throw invalid(`the table ${name} has no primary key: give it { name, primaryKey }`)
+    throw invalidOption(`the table ${name} has no primary key: give it { name, primaryKey }`)
   const own = [...(table.exclude ?? []), ...(found.virtual ?? [])]
   for (const column of [...primaryKey, ...own])
     if (!found.columns.includes(column))
-      throw invalid(
+      throw invalidOption(
         `the table ${name} has no column ${column}${didYouMean(nearest(column, found.columns))}`,
       )
   const excluded = [...(options.exclude ?? []), ...own].filter((column) =>
@@ -190,7 +190,7 @@ function planCapture(
   )
   const hidden = primaryKey.find((column) => excluded.includes(column))
   if (hidden !== undefined)
-    throw invalid(`exclude has ${hidden}, which identifies the rows of ${name}`)
+    throw invalidOption(`exclude has ${hidden}, which identifies the rows of ${name}`)
   const columns = found.columns.filter((column) => !excluded.includes(column))
   const kind = singular(subject.slice(subject.lastIndexOf('.') + 1))
   const link = primaryKey.length === 1 ? `${kind}_id` : undefined

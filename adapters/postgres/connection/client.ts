@@ -8,7 +8,7 @@ import {
   pinStatements,
   sessionOf,
 } from './session.js'
-import { AuditLogError } from '../../../src/errors.js'
+import { type AuditLogError, invalidOption } from '../../../src/errors.js'
 import { MAX_TIMER_MS } from '../../../src/async/timers.js'
 
 /*
@@ -109,8 +109,7 @@ export const setUnconfirmed = (client: PostgresPoolClient, isLacking: boolean): 
 
 /** Without the warning of a cancelled wait for the standby, an event would count as durable that is not. */
 const needsNotices = (): AuditLogError =>
-  new AuditLogError(
-    'INVALID_OPTION',
+  invalidOption(
     'the Postgres store needs the JavaScript client of pg: pg.native, which NODE_PG_FORCE_NATIVE selects, does not pass on warnings of the server',
   )
 

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 
 /** One of the servers that a connection string names. */
 export interface Host {
@@ -14,20 +14,21 @@ const HOST_AND_PORT = /^(\[[\da-f:.%]+\]|[^:@/?#[\]\s]+)(?::(\d*))?$/i
 const OWN_PARAMETER = /^(?:host|port|target_session_attrs)=/
 const ATTRIBUTES: ReadonlySet<string> = new Set(['read-write', 'primary'])
 
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
-
 function checkPort(host: string, port: string): void {
   if (port !== '' && !(Number(port) >= 1 && Number(port) <= 65_535))
-    throw invalid(`the port of the host ${host} must be a number from 1 to 65535; it is ${port}`)
+    throw invalidOption(
+      `the port of the host ${host} must be a number from 1 to 65535; it is ${port}`,
+    )
 }
 
 /** Reads `host` or `host:port`; `place` counts from 1. */
 function readHost(text: unknown, place: number): string {
-  if (typeof text !== 'string') throw invalid(`host ${place} of the Postgres store must be a text`)
-  if (text === '') throw invalid(`host ${place} of the Postgres store is empty`)
+  if (typeof text !== 'string')
+    throw invalidOption(`host ${place} of the Postgres store must be a text`)
+  if (text === '') throw invalidOption(`host ${place} of the Postgres store is empty`)
   const [, host, port = ''] = HOST_AND_PORT.exec(text) ?? []
   if (host === undefined)
-    throw invalid(
+    throw invalidOption(
       `host ${place} of the Postgres store must be a name or an address, with or without a port; it is ${text.replace(/^.*@/s, '…@')}`,
     )
   checkPort(host, port)
@@ -37,7 +38,7 @@ function readHost(text: unknown, place: number): string {
 /** The hosts of the parameters `host` and `port`, as libpq pairs them. */
 function hostsOfParameters(hosts: readonly string[], ports: readonly string[]): string[] {
   if (ports.length > 1 && ports.length !== hosts.length)
-    throw invalid(`the connectionString has ${hosts.length} hosts, but ${ports.length} ports`)
+    throw invalidOption(`the connectionString has ${hosts.length} hosts, but ${ports.length} ports`)
   return hosts.map((host, i) => {
     const port = ports.length === 1 ? ports[0]! : (ports[i] ?? '')
     if (!/^\d*$/.test(port)) checkPort(host, port)
@@ -49,7 +50,7 @@ function hostsOfParameters(hosts: readonly string[], ports: readonly string[]): 
 function checkAttributes(parameters: URLSearchParams): void {
   const wanted = parameters.get('target_session_attrs') ?? 'read-write'
   if (!ATTRIBUTES.has(wanted))
-    throw invalid(
+    throw invalidOption(
       `target_session_attrs must be read-write or primary with several hosts; it is ${wanted}`,
     )
 }
@@ -68,9 +69,9 @@ export function hostsOf(
   const listed = parameters.get('host')
   const named = listed ?? parts?.[3] ?? ''
   if (!given && !named.includes(',')) return [{ name: named, connectionString }]
-  if (!parts) throw invalid('with hosts, the connectionString must begin with postgres://')
+  if (!parts) throw invalidOption('with hosts, the connectionString must begin with postgres://')
   if (given && !(Array.isArray(given) && given.length > 0))
-    throw invalid('hosts must be an array of at least one host')
+    throw invalidOption('hosts must be an array of at least one host')
   checkAttributes(parameters)
   const ports = parameters.get('port')?.split(',') ?? []
   const hosts =

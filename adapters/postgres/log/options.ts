@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import { milliseconds } from 'date-fns/milliseconds'
 import { type Duration, durationFault } from '../../../src/event/duration.js'
 import type { Clock } from '../../../src/event/timestamp.js'
@@ -159,8 +159,6 @@ export interface Server {
   readonly end: () => Promise<void>
 }
 
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
-
 /** Throws `INVALID_OPTION`. */
 export function readMaxLag(
   { maxLag }: Pick<CommonOptions, 'maxLag'>,
@@ -168,8 +166,8 @@ export function readMaxLag(
 ): number | undefined {
   if (maxLag === undefined) return undefined
   const fault = durationFault(maxLag)
-  if (fault) throw invalid(`maxLag ${fault}`)
-  if (!hasReplicas) throw invalid('maxLag needs replicas or a readPool')
+  if (fault) throw invalidOption(`maxLag ${fault}`)
+  if (!hasReplicas) throw invalidOption('maxLag needs replicas or a readPool')
   return milliseconds(maxLag)
 }
 
@@ -185,7 +183,7 @@ const CONNECTION_STRING = /^(?:postgres(?:ql)?:\/\/|socket:|\/)/i
 function readConnectionString(given: unknown, option: string): string {
   if (typeof given === 'string' && CONNECTION_STRING.test(given)) return given
   const is = given === '' ? '; it is empty' : ''
-  throw invalid(`${option} must be a text that begins with postgres:// or postgresql://${is}`)
+  throw invalidOption(`${option} must be a text that begins with postgres:// or postgresql://${is}`)
 }
 
 const isPool = (value: unknown): value is PostgresPool =>
@@ -197,14 +195,15 @@ export function readReplicas({
   replicas = [],
 }: CommonOptions): readonly (PostgresPool | Host)[] {
   if (!Array.isArray(replicas))
-    throw invalid('replicas must be an array of connection strings or pools of pg')
-  if (readPool !== undefined && !isPool(readPool)) throw invalid('readPool must be a pool of pg')
-  if (readPool && replicas.length > 0) throw invalid('give readPool or replicas, not both')
+    throw invalidOption('replicas must be an array of connection strings or pools of pg')
+  if (readPool !== undefined && !isPool(readPool))
+    throw invalidOption('readPool must be a pool of pg')
+  if (readPool && replicas.length > 0) throw invalidOption('give readPool or replicas, not both')
   const given: readonly unknown[] = readPool ? [readPool] : replicas
   return given.flatMap((one, i): readonly (PostgresPool | Host)[] => {
     if (isPool(one)) return [one]
     if (typeof one !== 'string' || one === '')
-      throw invalid(`replica ${i + 1} must be a connection string, or a pool of pg`)
+      throw invalidOption(`replica ${i + 1} must be a connection string, or a pool of pg`)
     return hostsOf(readConnectionString(one, `replica ${i + 1}`), undefined)
   })
 }
@@ -274,7 +273,7 @@ function readCitus({ citus }: CitusOption): CitusSettings {
   if (typeof citus === 'object') checkOptions(citus, { nodes: true }, 'citus')
   const addresses: unknown = citus?.nodes
   if (typeof addresses !== 'object' || addresses === null)
-    throw invalid(
+    throw invalidOption(
       `citus must be true, false or an object with nodes; it is ${JSON.stringify(citus)}`,
     )
   return { citus: true, addresses: addresses as CitusSettings['addresses'] }
@@ -298,10 +297,10 @@ function nodesOf(
 export function readOptions(options: PostgresStoreOptions): ResolvedOptions {
   const { partitions = 'month', maxUnindexed = 65_536 } = options
   if (!['month', 'day', 'none'].includes(partitions))
-    throw invalid(`partitions must be month, day or none; it is ${partitions}`)
+    throw invalidOption(`partitions must be month, day or none; it is ${partitions}`)
   const isWhole = Number.isSafeInteger(maxUnindexed) || maxUnindexed === Infinity
   if (!isWhole || maxUnindexed < MIN_UNINDEXED)
-    throw invalid(
+    throw invalidOption(
       `maxUnindexed must be a whole number of at least ${MIN_UNINDEXED}, or Infinity; it is ${String(maxUnindexed)}`,
     )
   const queryTimeoutMs = readQueryTimeout(options)
@@ -330,7 +329,7 @@ export function openServer(options: ServerOptions, max?: number): Server {
   const opened = { timelines, sessionPool: sessions?.pool, citus: settings.citus }
   if ('pool' in options && isPool(options.pool)) {
     if ('hosts' in options && options.hosts !== undefined)
-      throw invalid('hosts needs a connectionString: a pool has hosts of its own')
+      throw invalidOption('hosts needs a connectionString: a pool has hosts of its own')
     const find = findByPool(options.pool, timelines)
     return {
       ...opened,
@@ -340,7 +339,7 @@ export function openServer(options: ServerOptions, max?: number): Server {
     }
   }
   if (!('connectionString' in options) || typeof options.connectionString !== 'string')
-    throw invalid('the Postgres store needs a connectionString, or a pool of pg')
+    throw invalidOption('the Postgres store needs a connectionString, or a pool of pg')
   const connectionString = readConnectionString(options.connectionString, 'connectionString')
   const { pool, find, end } = openPrimary(hostsOf(connectionString, options.hosts), timelines, max)
   const nodes = nodesOf(connectionString, settings, max)

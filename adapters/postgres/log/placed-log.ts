@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import type { PostgresPool, PostgresPoolClient } from '../connection/client.js'
 import type { Node } from '../citus/nodes.js'
 import type { Timelines } from '../ha/timelines.js'
@@ -9,8 +9,6 @@ import { findNode, isOnCitus } from '../citus/placement.js'
 import { migrateSchema } from '../schema/schema.js'
 import { createListening, type Listening } from './listening.js'
 import type { PostgresStoreOptions, ResolvedOptions } from './options.js'
-
-const invalid = (message: string): AuditLogError => new AuditLogError('INVALID_OPTION', message)
 
 /**
  * A pool of connections to the server that holds the log, which is a node of Citus if Citus places the log. Creates
@@ -29,11 +27,13 @@ export function openPlacedLog(
   const place = async (client: PostgresPoolClient): Promise<Node | undefined> => {
     if (!(await isOnCitus(client, names, mayCreate))) return undefined
     if (!nodes)
-      throw invalid(
+      throw invalidOption(
         'on Citus, the store needs a connectionString instead of a pool: it connects to the nodes itself',
       )
-    if (sessionPool) throw invalid('on Citus, the store does not use a listenConnectionString')
-    if (replicas.all.length > 0) throw invalid('on Citus, the store does not read from replicas')
+    if (sessionPool)
+      throw invalidOption('on Citus, the store does not use a listenConnectionString')
+    if (replicas.all.length > 0)
+      throw invalidOption('on Citus, the store does not read from replicas')
     if (mayCreate) await migrateSchema(client, names, partitions, CITUS)
     return find(client)
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import { quoteName } from '../../../src/store-kit/sql.js'
 
 type Lock =
@@ -84,7 +84,7 @@ export function namesIn(schema: string): Names {
   const isName = typeof schema === 'string' && schema !== '' && !schema.includes('\0')
   if (!isName || Buffer.byteLength(schema) > MAX_NAME_BYTES || schema.startsWith('pg_')) {
     const message = `schema must be a name of 1 to ${MAX_NAME_BYTES} bytes that does not begin with pg_`
-    throw new AuditLogError('INVALID_OPTION', `${message}; it is ${JSON.stringify(schema)}`)
+    throw invalidOption(`${message}; it is ${JSON.stringify(schema)}`)
   }
   const named = (name: string): string => `${quoteName(schema)}.${name}`
   const hash = createHash('md5').update(schema).digest('hex')

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import type { EventDraft } from '../../../src/event/event.js'
 import { formatTimestamp, type Microseconds } from '../../../src/event/timestamp.js'
 import type { PostgresClient } from '../connection/client.js'
@@ -15,8 +15,7 @@ import { draftChecksum } from '../schema/event-checksum.js'
 export function checkClient(transaction: object): asserts transaction is PostgresClient {
   const isPool = 'totalCount' in transaction
   if (isPool || !('query' in transaction) || typeof transaction.query !== 'function')
-    throw new AuditLogError(
-      'INVALID_OPTION',
+    throw invalidOption(
       `transaction must be a client of pg that is connected to the log's database; it is ${isPool ? 'a pool' : 'something else'}`,
     )
 }
@@ -73,7 +72,7 @@ export async function putInOutbox(
   } catch (error) {
     const reason = REFUSALS[codeOf(error)]?.(outbox)
     if (!reason) throw asAuditLogError(error)
-    throw new AuditLogError('INVALID_OPTION', `transaction ${reason}`, { cause: error })
+    throw invalidOption(`transaction ${reason}`, error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import {
   findPackage,
   firstLine,
@@ -56,10 +56,7 @@ export function loadDriver(name = defaultDriver()): Driver {
 function load(name: unknown): Driver {
   if (name === PACKAGE) return loadBetterSqlite()
   if (name === BUILT_IN) return loadNodeSqlite()
-  throw new AuditLogError(
-    'INVALID_OPTION',
-    `driver must be '${PACKAGE}' or '${BUILT_IN}'; it is ${JSON.stringify(name)}`,
-  )
+  throw invalidOption(`driver must be '${PACKAGE}' or '${BUILT_IN}'; it is ${JSON.stringify(name)}`)
 }
 
 /** A process can have several copies of a package, and one of what Node includes. */

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { AuditLogError } from '../../../src/errors.js'
+import { type AuditLogError, invalidOption } from '../../../src/errors.js'
 import type { SqliteDatabase } from './driver-types.js'
 import { type Driver, libraryOf, type SqliteDriverName } from './driver.js'
 import { checkLibrary, isSameLibrary, WHY_ONE } from './library.js'
@@ -68,12 +68,11 @@ export function checkHandle(handle: HostDatabase): void {
 
 /** The error for a transaction in which the store cannot write. */
 export const refused = (message: string, cause?: unknown): AuditLogError =>
-  new AuditLogError('INVALID_OPTION', `transaction: ${message}`, { cause })
+  invalidOption(`transaction: ${message}`, cause)
 
 /** Returns the name of the file of the `database` option. Throws `INVALID_OPTION` for a handle of another library. */
 export function fileOfHandle(handle: HostDatabase, driver: Driver): string {
-  const wrong = (message: string): AuditLogError =>
-    new AuditLogError('INVALID_OPTION', `database: ${message}`)
+  const wrong = (message: string): AuditLogError => invalidOption(`database: ${message}`)
   if (!handle || !driverOf(handle)) throw wrong(`the SQLite store takes a ${driver.name} database`)
   const foreign = isOpen(handle) ? foreignLibrary(handle, driver) : undefined
   if (foreign) throw wrong(foreign)

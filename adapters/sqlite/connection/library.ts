@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import type { SqliteDatabase } from './driver-types.js'
 
 /*
@@ -72,8 +72,7 @@ export function checkLibrary(filename: string, library: Library): void {
   for (const open of openFiles)
     if (!open.database.deref()?.open) openFiles.delete(open)
     else if (open.file === file && !isSameLibrary(open.library, library))
-      throw new AuditLogError(
-        'INVALID_OPTION',
+      throw invalidOption(
         `${filename} is open in this process through another SQLite library. ${WHY_ONE}: use one driver, and one copy of it, for a file`,
       )
 }

@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 import type { SqliteDatabase } from './driver-types.js'
 
 const KIB = 1024
@@ -14,8 +14,7 @@ const MAX_BYTES = 1024 * 1024 * MIB
 /** The option `cacheBytes`. Throws `INVALID_OPTION`. */
 export function readCacheBytes(bytes: number = DEFAULT_CACHE_BYTES): number {
   if (Number.isInteger(bytes) && bytes >= MIN_BYTES && bytes <= MAX_BYTES) return bytes
-  throw new AuditLogError(
-    'INVALID_OPTION',
+  throw invalidOption(
     `cacheBytes must be a whole number from ${MIN_BYTES} to ${MAX_BYTES}; it is ${String(bytes)}`,
   )
 }

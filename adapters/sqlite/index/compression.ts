@@ -1,4 +1,4 @@
-import { AuditLogError } from '../../../src/errors.js'
+import { invalidOption } from '../../../src/errors.js'
 
 const COMPRESSIONS = ['none', 'deflate'] as const
 
@@ -9,8 +9,5 @@ export type Compression = (typeof COMPRESSIONS)[number]
 export function readCompression(given: unknown = 'none'): Compression {
   const known = COMPRESSIONS.find((one) => one === given)
   if (known) return known
-  throw new AuditLogError(
-    'INVALID_OPTION',
-    `compression must be 'none' or 'deflate'; it is ${JSON.stringify(given)}`,
-  )
+  throw invalidOption(`compression must be 'none' or 'deflate'; it is ${JSON.stringify(given)}`)
 }

@@ -25,14 +25,8 @@ import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
 import { pushDownAttribute } from './pushdown.js'
 import { pushDownWhere } from './pushdown-where.js'
 import { type BoundedListOptions, type LogState, readLogState, scanEvents } from './scan.js'
-import {
-  createSlices,
-  createTasks,
-  type Indexed,
-  openSession,
-  timesIn,
-  visitEach,
-} from './session.js'
+import { openView } from '../../../src/store-kit/planning/session.js'
+import { createSlices, createTasks, type Indexed, timesIn, visitEach } from './session.js'
 
 /** The filter of a list, and how its rows are read. */
 export interface Listing {
@@ -172,7 +166,7 @@ export function portsOf(list: Listing): ListPorts {
       const openParts = open.length > 0 ? [unindexedPart('open', open)] : []
       const parts = [...segments, ...recent, ...openParts].filter((part) => overlaps(part, bounds))
       const view = { parts, eventAt, timesOf: timesIn(tables) }
-      return Promise.resolve(openSession(view, { tasks, filter, trace }))
+      return Promise.resolve(openView(view, { tasks, filter, trace }))
     },
     visitAt: (times, _, visit) =>
       visitEach(inSlices, times, (time) => {

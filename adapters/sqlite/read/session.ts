@@ -2,19 +2,13 @@ import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Decide, Steps } from '../../../src/filter/steps.js'
 import { createTimeSlices } from '../../../src/filter/time-slices.js'
-import { findPostings, type TimesOf } from '../../../src/store-kit/index/find-postings.js'
-import type { IndexFilter } from '../../../src/store-kit/index/index-filter.js'
-import type { IndexView } from '../../../src/store-kit/index/index-list.js'
-import { tracedView } from '../../../src/store-kit/index/traced-view.js'
+import type { TimesOf } from '../../../src/store-kit/index/find-postings.js'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 import type { Work } from '../../../src/store-kit/index/work.js'
 import {
-  compareStarts,
   INDEX_CHANGED,
-  type IndexSession,
   isWork,
   READ_LIMIT_EXCEEDED,
-  takeTimes,
   type Task,
   type Tasks,
 } from '../../../src/store-kit/planning/session.js'
@@ -146,33 +140,3 @@ export const timesIn =
       (id): readonly Microseconds[] | Microseconds =>
         events.foreignTime(id) ?? parseEventId(id)?.time ?? [],
     )
-
-interface SessionOptions {
-  readonly tasks: Tasks
-  readonly filter: IndexFilter | undefined
-  readonly trace: BoundedListOptions['trace']
-}
-
-export function openSession(
-  given: IndexView,
-  { tasks, filter, trace }: SessionOptions,
-): IndexSession {
-  const view = tracedView(given, trace)
-  const { parts, timesOf } = view
-  return {
-    parts,
-    tasks,
-    view,
-    async find(some) {
-      const found = await tasks.all(some.map((part) => () => findPostings(part, filter, timesOf)))
-      return some
-        .map((part, i) => ({ part, postings: found[i]! }))
-        .filter(({ postings }) => postings.size > 0)
-    },
-    timesOf(sets, order, bounds, max) {
-      const sorted = sets.toSorted((a, b) => compareStarts(a.part, b.part, order))
-      return tasks.one(() => takeTimes(sorted, order, bounds, max))
-    },
-    release() {},
-  }
-}

@@ -1,8 +1,11 @@
 import { beyond, type TimeBounds } from '../../filter/bounds.js'
 import type { Microseconds } from '../../event/timestamp.js'
+import type { QueryTrace } from '../../store/trace.js'
+import { findPostings } from '../index/find-postings.js'
 import { type IndexFilter, isLookup } from '../index/index-filter.js'
 import type { IndexView } from '../index/index-list.js'
 import type { FetchedPart, Order } from '../index/part.js'
+import { tracedView } from '../index/traced-view.js'
 import { overlaps, type PartPostings, timesOfSets } from '../index/time-order.js'
 import type { Work } from '../index/work.js'
 
@@ -60,6 +63,34 @@ export function* takeTimes(
     else if (times.push(time) >= max) break
   }
   return times
+}
+
+interface ViewOptions {
+  readonly tasks: Tasks
+  readonly filter: IndexFilter | undefined
+  readonly trace: QueryTrace | undefined
+}
+
+/** Opens the index for a query whose tasks can read each event at once. */
+export function openView(given: IndexView, { tasks, filter, trace }: ViewOptions): IndexSession {
+  const view = tracedView(given, trace)
+  const { parts, timesOf } = view
+  return {
+    parts,
+    tasks,
+    view,
+    async find(some) {
+      const found = await tasks.all(some.map((part) => () => findPostings(part, filter, timesOf)))
+      return some
+        .map((part, i) => ({ part, postings: found[i]! }))
+        .filter(({ postings }) => postings.size > 0)
+    },
+    timesOf(sets, order, bounds, max) {
+      const sorted = sets.toSorted((a, b) => compareStarts(a.part, b.part, order))
+      return tasks.one(() => takeTimes(sorted, order, bounds, max))
+    },
+    release() {},
+  }
 }
 
 /** Number of parts, in the order of time, that are searched first. A lookup reads little of each. */

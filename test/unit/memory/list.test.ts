@@ -33,7 +33,7 @@ it.each([0, 1, 2, 7, 16])('a probe of %i and the index find what a scan finds', 
     expect(await numbers(indexed, query), query).toEqual(await numbers(plain, query))
   const { steps } = await indexed.explain('filter[n_eq]=3')
   expect(steps.map(({ method, checked }) => [method, checked])).toEqual([
-    ['probe', probe],
+    ...(probe > 0 ? [['probe', probe]] : []),
     ['index', 1],
   ])
 })

@@ -1,4 +1,5 @@
-import { abortedError, throwIfAborted } from '../../../src/errors.js'
+import { createSerial } from '../../../src/async/serial.js'
+import { throwIfAborted, untilAborted } from '../../../src/errors.js'
 
 /** Runs one call at a time, in order. */
 export interface CallQueue {
@@ -9,28 +10,20 @@ export interface CallQueue {
 }
 
 export function createCallQueue(): CallQueue {
-  let last: Promise<unknown> = Promise.resolve()
-
+  const inOrder = createSerial()
   return {
-    run<Result>(act: () => Promise<Result>, signal?: AbortSignal) {
+    run(act, signal) {
       let hasBegun = false
-      const call = last.then(() => {
+      const call = inOrder(() => {
         throwIfAborted(signal)
         hasBegun = true
         return act()
       })
-      last = call.catch(() => {})
-      if (!signal) return call
-      return new Promise<Result>((resolve, reject) => {
-        const onAbort = (): void => {
-          if (!hasBegun) reject(abortedError(signal))
-        }
-        signal.addEventListener('abort', onAbort, { once: true })
-        call.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+      return untilAborted(call, signal).catch((error: unknown) => {
+        if (hasBegun) return call
+        throw error
       })
     },
-    async settled() {
-      await last
-    },
+    settled: () => inOrder(() => Promise.resolve()),
   }
 }

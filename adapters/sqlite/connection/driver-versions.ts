@@ -8,16 +8,13 @@ export const hasNodeSqlite = (nodeVersion: string): boolean => isAtLeast(nodeVer
 interface BadPair {
   /** The major version of better-sqlite3. */
   readonly driver: number
-  /** From the first release of Node to before the second. */
-  readonly node: readonly [from: Release, before: Release]
+  /** Ranges of Node, from the first release to before the second. */
+  readonly nodes: readonly (readonly [from: Release, before: Release])[]
   readonly effect: string
   readonly remedy: string
 }
 
 const NEWEST: Release = [Infinity, 0]
-const OLD_NODE = 'ends the process with a segmentation fault'
-const OLD_NODE_REMEDY =
-  'install version 12 (npm install better-sqlite3@12), or use Node 22.14, 23.6 or newer'
 
 /** Versions that crash the process when they meet. No `catch` can prevent that. */
 const BAD_PAIRS: readonly BadPair[] = [
@@ -25,25 +22,22 @@ const BAD_PAIRS: readonly BadPair[] = [
   // https://nodejs.org/api/n-api.html#node-api-version-matrix
   {
     driver: 13,
-    node: [
-      [0, 0],
-      [22, 14],
+    nodes: [
+      [
+        [0, 0],
+        [22, 14],
+      ],
+      [
+        [23, 0],
+        [23, 6],
+      ],
     ],
-    effect: OLD_NODE,
-    remedy: OLD_NODE_REMEDY,
-  },
-  {
-    driver: 13,
-    node: [
-      [23, 0],
-      [23, 6],
-    ],
-    effect: OLD_NODE,
-    remedy: OLD_NODE_REMEDY,
+    effect: 'ends the process with a segmentation fault',
+    remedy: 'install version 12 (npm install better-sqlite3@12), or use Node 22.14, 23.6 or newer',
   },
   {
     driver: 12,
-    node: [[24, 19], NEWEST],
+    nodes: [[[24, 19], NEWEST]],
     effect: 'aborts the process when a statement is collected',
     remedy: `install version 13 (npm install better-sqlite3@13), or use the driver that Node includes: { driver: 'node:sqlite' }`,
   },
@@ -52,10 +46,11 @@ const BAD_PAIRS: readonly BadPair[] = [
 /** Says why this version of better-sqlite3 must not be loaded in this version of Node; `undefined` if it may. */
 export function badPair(nodeVersion: string, driverVersion: string): string | undefined {
   const bad = BAD_PAIRS.find(
-    ({ driver, node: [from, before] }) =>
+    ({ driver, nodes }) =>
       Number.parseInt(driverVersion, 10) === driver &&
-      isAtLeast(nodeVersion, from) &&
-      !isAtLeast(nodeVersion, before),
+      nodes.some(
+        ([from, before]) => isAtLeast(nodeVersion, from) && !isAtLeast(nodeVersion, before),
+      ),
   )
   return (
     bad &&

@@ -2,11 +2,13 @@ import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { isCurrent } from '../../../src/coordination/lease.js'
 import type { Lease } from '../../../src/store-kit/index-builder/steps.js'
 import type { Connection } from '../connection/connection.js'
-import { changeState } from '../schema/state.js'
+import { WRITE_STATE } from '../schema/state.js'
 
 const KEY = 'sqlite:sealing'
 
-const SELECT_LEASE = 'SELECT value FROM daybook_state WHERE key = ?'
+const SELECT = 'SELECT value FROM daybook_state WHERE key = ?'
+
+const DELETE = `DELETE FROM daybook_state WHERE key = ? AND value ->> 'holder' = ?`
 
 interface StoredLease {
   readonly holder: string
@@ -15,14 +17,16 @@ interface StoredLease {
   readonly period: Microseconds
 }
 
-const isValid = ({ until, period }: StoredLease, now: Microseconds): boolean =>
-  isCurrent(until, now, period)
+/** The lease that a process has; `undefined` if it is free. */
+function currentLease({ statement }: Connection, now: Microseconds): StoredLease | undefined {
+  const row = statement(SELECT).get(KEY) as { readonly value: string } | undefined
+  const stored = row && (JSON.parse(row.value) as StoredLease)
+  return stored && isCurrent(stored.until, now, stored.period) ? stored : undefined
+}
 
 /** True while a process has the lease. */
-export function isLeased({ statement }: Connection, now: Microseconds): boolean {
-  const row = statement(SELECT_LEASE).get(KEY) as { readonly value: string } | undefined
-  return row !== undefined && isValid(JSON.parse(row.value) as StoredLease, now)
-}
+export const isLeased = (connection: Connection, now: Microseconds): boolean =>
+  currentLease(connection, now) !== undefined
 
 /** Takes or renews the lease, within a write transaction; false if another holder has it. */
 export function takeLease(
@@ -31,23 +35,15 @@ export function takeLease(
   now: Microseconds,
   period: Microseconds,
 ): boolean {
-  let isTaken = false
-  const take = (value: unknown) => {
-    const stored = value as StoredLease | undefined
-    isTaken = !stored || stored.holder === holder || !isValid(stored, now)
-    return isTaken ? { holder, until: now + period, period } : { ...stored! }
-  }
-  changeState(connection, KEY, take, { now, keepFor: period })
-  return isTaken
+  if ((currentLease(connection, now)?.holder ?? holder) !== holder) return false
+  const until = now + period
+  connection.statement(WRITE_STATE).run(KEY, JSON.stringify({ holder, until, period }), until)
+  return true
 }
 
 /** Ends the lease of this holder, within a write transaction. */
-export function releaseLease(connection: Connection, holder: string, now: Microseconds): void {
-  const release = (value: unknown) => {
-    const stored = value as StoredLease | undefined
-    return stored && stored.holder !== holder ? { ...stored } : undefined
-  }
-  changeState(connection, KEY, release, { now })
+export function releaseLease({ statement }: Connection, holder: string): void {
+  statement(DELETE).run(KEY, holder)
 }
 
 export const createLease = (connection: Connection, clock: Clock, signal: AbortSignal): Lease => ({
@@ -55,6 +51,6 @@ export const createLease = (connection: Connection, clock: Clock, signal: AbortS
     connection.write(() => takeLease(connection, holder, clock(), ms * 1000), { signal }),
   // Makes one attempt, even if the signal has aborted.
   async release(holder) {
-    connection.tryWrite(() => releaseLease(connection, holder, clock()))
+    connection.tryWrite(() => releaseLease(connection, holder))
   },
 })

@@ -47,7 +47,7 @@ export interface SqliteSealer extends Sealer {
 
 /** The runner of rounds, in a thread or in the main one, which ends after some time without work. */
 function createKeptRunner(connection: Connection, options: SealerOptions) {
-  const { tuning, leaseMs, idleMs, threadFile, compression, cacheBytes, lock } = options
+  const { idleMs, threadFile, ...common } = options
   const { database, driver } = connection
   let runner: Promise<RoundRunner> | undefined
   let canUseThread = true
@@ -55,15 +55,7 @@ function createKeptRunner(connection: Connection, options: SealerOptions) {
   let isWorking = false
 
   const start = async (): Promise<RoundRunner> => {
-    const runnerOptions = {
-      filename: database.name,
-      driver: driver.name,
-      tuning,
-      compression,
-      leaseMs,
-      cacheBytes,
-      lock,
-    }
+    const runnerOptions = { ...common, filename: database.name, driver: driver.name }
     if (canUseThread) {
       try {
         return await startSealingThread(threadFile(), runnerOptions)

@@ -11,8 +11,7 @@ import type { WaitOptions } from '../../../src/store/store.js'
 import { runTimeSlice } from '../connection/time-slice.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/log-tables.js'
-import { pushDownAttribute } from './pushdown.js'
-import { pushDownWhere } from './pushdown-where.js'
+import { pushDownEvents } from './pushdown-event.js'
 
 // Rows that one statement groups.
 const STEP_ROWS = 1000
@@ -47,7 +46,7 @@ export async function countGroups(
   options: WaitOptions,
 ): Promise<void> {
   const { connection } = tables
-  const where = pushDownWhere(tally.shared, pushDownAttribute)
+  const where = pushDownEvents(tally.shared)
   const columns = tally.groupFields!.join(', ')
   // One statement, so that an event that closes meanwhile is counted once.
   const select = `SELECT ${columns}, count(*) AS count FROM daybook_events

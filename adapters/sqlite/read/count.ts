@@ -14,8 +14,7 @@ import type { Tables } from '../schema/log-tables.js'
 import { countGroups, isEmptyRange } from './count-groups.js'
 import { openSealed } from './count-sealed.js'
 import { portsOf } from './list.js'
-import { pushDownAttribute } from './pushdown.js'
-import { pushDownWhere } from './pushdown-where.js'
+import { pushDownEvents } from './pushdown-event.js'
 import { readLogState, scanEvents } from './scan.js'
 import { createSlices, type Indexed } from './session.js'
 
@@ -84,7 +83,7 @@ async function countRows(
   options: WaitOptions,
 ): Promise<void> {
   const matches = compileStoredFilter(tally.shared)
-  const where = pushDownWhere(tally.shared, pushDownAttribute)
+  const where = pushDownEvents(tally.shared)
   const slices = createTimeSlices()
   for (const slice of wanted) {
     if (tally.isOver()) return

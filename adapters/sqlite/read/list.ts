@@ -22,8 +22,7 @@ import { tracedFilter } from '../../../src/store/trace.js'
 import type { Coverage } from '../index/log-index.js'
 import { type EventRow, rowToCheckedEvent, rowToEvent, rowToLazyEvent } from '../schema/rows.js'
 import { MAX_LIMIT_AT_ONCE, readPageAtOnce } from './page-at-once.js'
-import { pushDownAttribute } from './pushdown.js'
-import { pushDownWhere } from './pushdown-where.js'
+import { pushDownEvents } from './pushdown-event.js'
 import { type BoundedListOptions, type LogState, readLogState, scanEvents } from './scan.js'
 import { openView } from '../../../src/store-kit/planning/session.js'
 import { createSlices, createTasks, type Indexed, timesIn, visitEach } from './session.js'
@@ -191,7 +190,7 @@ async function scan(
     bounds,
     direction: order ?? 'desc',
     where() {
-      pushdown ??= { where: filter && pushDownWhere(query.where, pushDownAttribute) }
+      pushdown ??= { where: filter && pushDownEvents(query.where) }
       return pushdown.where
     },
     wanted: filter ? undefined : query.limit + 1,

@@ -6,8 +6,8 @@ import {
   type TableRow,
 } from '../../../src/lists/table.js'
 import { asDatabase, type HostDatabase } from '../connection/host-handle.js'
+import { pushDownEvents } from './pushdown-event.js'
 import { pushDownColumns } from './pushdown-column.js'
-import { pushDownWhere } from './pushdown-where.js'
 import { type OptionNames, requireOptions } from '../../../src/options.js'
 
 export interface SqliteTableOptions extends TableOptions {
@@ -29,7 +29,7 @@ export function sqliteTable(given: SqliteTableOptions): ListTable<TableRow> {
   const { database: handle, ...options } = given
   const database = asDatabase(handle)
   return databaseTable(options, {
-    pushDown: (where, columnOf) => pushDownWhere(where, pushDownColumns(columnOf)),
+    pushDown: (where, columnOf) => pushDownEvents(where, pushDownColumns(columnOf)),
     select: ({ name }) => name,
     selectKey: (column) => column,
     read: (value) => value,

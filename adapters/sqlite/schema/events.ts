@@ -1,4 +1,3 @@
-import type { EventDraft, ImportedEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { DamageReporter } from '../../../src/store/damage.js'
@@ -7,7 +6,6 @@ import { damagedFile, isUnreadable } from '../connection/database.js'
 import { damagedEvent, damagedEventError } from '../../../src/store-kit/damages.js'
 import { openRow } from './packed-rows.js'
 import {
-  checksumOf,
   EVENT_COLUMNS,
   type EventRow,
   type EventValues,
@@ -34,29 +32,6 @@ export interface EventReader {
   find(id: string): EventRow | undefined
 }
 
-/** Changes the table of events. Call the methods within a write transaction. */
-interface EventWriter {
-  /** Sets the high-water mark and adds to the number of appended events. */
-  setHighWater(time: Microseconds, inserted: number): void
-  /** Inserts an event with a time above the high-water mark; the caller updates the mark. */
-  insert(event: NewEvent, time: Microseconds): void
-  /** Inserts an event at any time, and lists it as late for the index. */
-  insertLate(event: NewEvent, time: Microseconds): void
-  insertImported(event: ImportedEvent): void
-}
-
-export interface EventTable extends EventReader, EventWriter {}
-
-export type NewEvent = Pick<
-  EventDraft,
-  'suffix' | 'type' | 'username' | 'source' | 'system' | 'json'
->
-
-const INSERT = `INSERT INTO daybook_events (created_at, suffix, type, username, source, system, attributes, checksum)
-  VALUES (?, ?, ?, ?, ?, ?, jsonb(?), ?)`
-
-const HIGH_WATER = 'UPDATE daybook_high_water SET created_at = ?, appended = appended + ?'
-
 const HIGH_WATER_MARK = 'SELECT created_at FROM daybook_high_water'
 
 const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
@@ -76,11 +51,6 @@ export function checkRow<Row extends object>(row: Row | undefined, sql: string):
   const tables = [...new Set(sql.match(/daybook_(index|high_water)/g))].join(' or ')
   throw damagedFile(`the row of ${tables} is missing or has no numbers`)
 }
-
-export const createEventTable = (connection: Connection, damages: DamageReporter): EventTable => ({
-  ...createEventReader(connection, damages),
-  ...createEventWriter(connection),
-})
 
 export function createEventReader(connection: Connection, damages: DamageReporter): EventReader {
   const { statement } = connection
@@ -137,43 +107,6 @@ export function createEventReader(connection: Connection, damages: DamageReporte
       const row = at(time)
       if (!row && suffixAt(time) !== undefined) throw damagedEventError(id)
       return row && rowToEvent(row).id === id ? row : undefined
-    },
-  }
-}
-
-function createEventWriter({ statement }: Connection): EventWriter {
-  const insert = (event: NewEvent, time: Microseconds): void => {
-    const { suffix, type, username, source, json } = event
-    const system = event.system ? 1 : 0
-    const row = {
-      created_at: time,
-      suffix,
-      type,
-      username,
-      source,
-      system,
-      attributes: json,
-    } as const
-    statement(INSERT).run(time, suffix, type, username, source, system, json, checksumOf(row))
-  }
-
-  const insertLate = (event: NewEvent, time: Microseconds): void => {
-    insert(event, time)
-    statement('INSERT INTO daybook_late (created_at) VALUES (?)').run(time)
-    statement('UPDATE daybook_high_water SET appended = appended + 1').run()
-  }
-
-  return {
-    setHighWater(time, inserted) {
-      statement(HIGH_WATER).run(time, inserted)
-    },
-    insert,
-    insertLate,
-    insertImported({ event, time, json }) {
-      const parsed = parseEventId(event.id)
-      const isNative = parsed?.time === time
-      insertLate({ ...event, json, suffix: isNative ? parsed.suffix : event.id }, time)
-      if (!isNative) statement('INSERT INTO daybook_foreign_ids VALUES (?, ?)').run(event.id, time)
     },
   }
 }

@@ -1,12 +1,12 @@
 import { createDamageReporter, type DamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
-import { createEventTable, type EventTable } from './events.js'
+import { createEventReader, type EventReader } from './events.js'
 import { createLiveReader, type LiveReader } from './live-rows.js'
 
 /** The tables of a log, read and written through one connection. */
 export interface Tables {
   readonly connection: Connection
-  readonly events: EventTable
+  readonly events: EventReader
   readonly live: LiveReader
   readonly damages: DamageReporter
 }
@@ -15,7 +15,7 @@ export function createTables(connection: Connection): Tables {
   const damages = createDamageReporter()
   return {
     connection,
-    events: createEventTable(connection, damages),
+    events: createEventReader(connection, damages),
     live: createLiveReader(connection, damages),
     damages,
   }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { compareText } from '../../../src/filter/values.js'
-import { changedStates, type StateText, type StateTexts } from '../../../src/store/states.js'
+import { type StateText, type StateTexts } from '../../../src/store/states.js'
 import type { ReadStatesOptions } from '../../../src/store/store.js'
 import type { Connection } from '../connection/connection.js'
 import { LIMIT } from '../connection/limit.js'
@@ -12,7 +12,8 @@ const MAX_EXPIRED = 100
 const DELETE_EXPIRED = `DELETE FROM daybook_state WHERE key IN
   (SELECT key FROM daybook_state WHERE expires_at <= ? LIMIT ${MAX_EXPIRED})`
 
-const WRITE = `INSERT INTO daybook_state (key, value, expires_at) VALUES (?, ?, ?)
+/** Writes a value: its key, its JSON text, and when it expires. */
+export const WRITE_STATE = `INSERT INTO daybook_state (key, value, expires_at) VALUES (?, ?, ?)
   ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`
 
 const READ =
@@ -80,7 +81,7 @@ function writeTexts(
   if (after.size > 0 && keepFor !== undefined) statement(DELETE_EXPIRED).run(now)
   for (const [key, text] of after) {
     if (text === undefined) statement('DELETE FROM daybook_state WHERE key = ?').run(key)
-    else statement(WRITE).run(key, text, keepFor === undefined ? null : now + keepFor)
+    else statement(WRITE_STATE).run(key, text, keepFor === undefined ? null : now + keepFor)
   }
 }
 
@@ -97,17 +98,4 @@ export function replaceStates(
   for (const [key, text] of before) if (found.get(key) !== text) return found
   writeTexts(connection, after, { now, keepFor })
   return undefined
-}
-
-/** Changes the value of the key. Call it within a write transaction. */
-export function changeState(
-  connection: Connection,
-  key: string,
-  change: (value: JsonValue | undefined) => JsonValue | undefined,
-  { now, keepFor }: { readonly now: Microseconds; readonly keepFor?: Microseconds | undefined },
-): void {
-  const before = readTexts(connection, [key], now)
-  const changeOne = (values: ReadonlyMap<string, JsonValue | undefined>) =>
-    new Map([[key, change(values.get(key))]])
-  writeTexts(connection, changedStates(before, changeOne, now), { now, keepFor })
 }

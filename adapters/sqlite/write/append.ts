@@ -13,6 +13,7 @@ import { type ThrottleState, withSuppressed } from '../../../src/store/throttle-
 import { isDiskFailure } from '../connection/disk-failure.js'
 import { checkRow } from '../schema/events.js'
 import type { Tables } from '../schema/log-tables.js'
+import { insertEvent, setHighWater } from './insert.js'
 import { insertLive } from './live.js'
 import { addSuppressed, closeThrottle, opensIn } from './throttles.js'
 import { type OutboxDraft, MAX_MOVED_DRAFTS, type Outbox } from './outbox.js'
@@ -50,7 +51,7 @@ export function createDraftTable(tables: Tables, outbox: Outbox, clock: Clock): 
   /** Returns the number of rows added to the table of events, which has no live events. */
   const insert = (draft: EventDraft, time: Microseconds): 0 | 1 => {
     if (draft.live) insertLive(connection, draft, time)
-    else events.insert(draft, time)
+    else insertEvent(connection, draft, time)
     return draft.live ? 0 : 1
   }
 
@@ -100,12 +101,12 @@ export function createDraftTable(tables: Tables, outbox: Outbox, clock: Clock): 
           }
         }
       }
-      if (time > start) events.setHighWater(time, inserted)
+      if (time > start) setHighWater(connection, time, inserted)
       return isFull ? undefined : { first, exceptions }
     },
     insertOne(draft) {
       const time = Math.max(events.highWater() + 1, clock())
-      events.setHighWater(time, insert(draft, time))
+      setHighWater(connection, time, insert(draft, time))
     },
   }
 }

@@ -3,11 +3,12 @@ import { freshEvents } from '../../../src/event/importing.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { ImportResult } from '../../../src/store/store.js'
 import { rowToEvent } from '../schema/rows.js'
+import { insertImported, setHighWater } from './insert.js'
 import type { Tables } from '../schema/log-tables.js'
 
 /** See `EventStore.importEvents`. Call it within a write transaction. */
 export function importEvents(
-  { live, events }: Tables,
+  { connection, live, events }: Tables,
   imported: readonly ImportedEvent[],
   now: Microseconds,
 ): ImportResult {
@@ -20,9 +21,9 @@ export function importEvents(
   })
   let highWater = events.highWater()
   for (const event of fresh) {
-    events.insertImported(event)
+    insertImported(connection, event)
     highWater = Math.max(highWater, event.time)
   }
-  events.setHighWater(highWater, 0)
+  setHighWater(connection, highWater, 0)
   return { imported: fresh.length, skipped: imported.length - fresh.length }
 }

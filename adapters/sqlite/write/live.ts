@@ -4,10 +4,10 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { isNextRevision } from '../../../src/store/live-revision.js'
 import type { LiveChange } from '../../../src/store/store.js'
 import type { Connection } from '../connection/connection.js'
-import type { NewEvent } from '../schema/events.js'
 import { LIVE_COLUMNS, membersOf, withTexts } from '../schema/live-rows.js'
 import type { EventRow } from '../schema/rows.js'
 import type { Tables } from '../schema/log-tables.js'
+import { insertLate, type NewEvent } from './insert.js'
 
 /* The changes of open live events. Call them within a write transaction. */
 
@@ -75,18 +75,14 @@ export function touchLive({ statement }: Connection, ids: readonly string[]): vo
 }
 
 /** Moves the event to the table of events, with the `added` attributes, if it is open. */
-export function moveLive(
-  { connection, events, live }: Tables,
-  id: string,
-  added?: JsonObject,
-): void {
+export function moveLive({ connection, live }: Tables, id: string, added?: JsonObject): void {
   const row = live.row(id)
   if (!row) return
   const { attributes, created_at: time, ...rest } = withTexts(connection, row)
   const json = added
     ? JSON.stringify({ ...(JSON.parse(attributes) as JsonObject), ...added })
     : attributes
-  events.insertLate({ ...rest, system: row.system === 1, json }, time)
+  insertLate(connection, { ...rest, system: row.system === 1, json }, time)
   connection.statement(DELETE).run(time)
   connection.statement(DELETE_TEXTS).run(time)
 }

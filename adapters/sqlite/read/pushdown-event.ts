@@ -1,5 +1,6 @@
 import { ANY_TEXT, isOwnField, SOURCE } from '../../../src/event/own-fields.js'
-import type { PushDownAttribute } from '../../../src/store-kit/pushdown.js'
+import type { Grouping } from '../../../src/filter/ast.js'
+import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
 import { atKnownPlaces, anyPlace } from './pushdown-name.js'
 import { pushDownOwnField } from './pushdown-own.js'
@@ -33,4 +34,16 @@ export const pushDownAttribute: PushDownAttribute = (attribute, predicate, value
   const { test, negated } = predicate
   if (!negated && (test === 'null' || test === 'blank')) return pushDownAbsence(attribute, test)
   return anyPlace(attribute, (place) => pushDownPlace(place, predicate, values))
+}
+
+// Longer SQL could exceed SQLite's limit of 1000 for the depth of an expression.
+const MAX_LENGTH = 12_000
+
+/** Pushes a filter down as far as possible; `undefined` if the SQL is too long. */
+export function pushDownEvents(
+  where: Grouping | undefined,
+  pushDown = pushDownAttribute,
+): Sql | undefined {
+  const pushdown = pushDownFilter(where, pushDown)
+  return pushdown && pushdown.text.length <= MAX_LENGTH ? pushdown : undefined
 }

@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { ACTIVE_TRANSACTION, codeOf, FAILED_TRANSACTION, isStatementError } from './failures.js'
 import {
   foreignTransaction,
@@ -184,12 +185,15 @@ export type TextRow = readonly (string | null)[]
 const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 /** How many statements of a connection are not answered, and since when it has not answered any. */
-const unanswered = new WeakMap<PostgresPoolClient, { count: number; since: number }>()
+const unanswered = perObject<PostgresPoolClient, { count: number; since: number }>(() => ({
+  count: 0,
+  since: 0,
+}))
 
 /** For how long a connection with unanswered statements has answered none, in milliseconds; negative if it has none. */
 export function unansweredMs(client: PostgresPoolClient): number {
-  const waiting = unanswered.get(client)
-  return waiting && waiting.count > 0 ? performance.now() - waiting.since : -Infinity
+  const { count, since } = unanswered(client)
+  return count > 0 ? performance.now() - since : -Infinity
 }
 
 interface Statement {
@@ -221,8 +225,7 @@ function query(client: PostgresPoolClient, { text, values = [], name }: Statemen
 }
 
 export async function send(client: PostgresPoolClient, statement: Statement) {
-  const waiting = unanswered.get(client) ?? { count: 0, since: 0 }
-  unanswered.set(client, waiting)
+  const waiting = unanswered(client)
   if (waiting.count++ === 0) waiting.since = performance.now()
   try {
     return await query(client, statement)
@@ -374,6 +377,9 @@ export const DURABLE = `CASE WHEN pg_catalog.current_setting('synchronous_commit
 
 /** SQL expression that makes the transaction's commit not wait for the disk: a crash may undo it. */
 export const ASYNC_COMMIT = `pg_catalog.set_config('synchronous_commit', 'off', true)`
+
+/** Statement that ends the transaction after 2 s idle, so that a suspended process cannot hold its locks. */
+export const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '2s'`
 
 /** Connections with a commit that the server has not answered. */
 const committing = new WeakSet<PostgresPoolClient>()

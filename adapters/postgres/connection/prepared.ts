@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { randomUUID } from 'node:crypto'
 import { ask, isPooled, type PostgresPoolClient, sendSingle, type TextRow } from './client.js'
 import { isStalePlan } from './failures.js'
@@ -8,7 +9,7 @@ const MAX_PREPARED = 16
 const PREPARED_PREFIX = `daybook_${randomUUID().slice(0, 8)}`
 
 /** The names of the prepared statements of each connection, by their text. */
-const preparedNames = new WeakMap<PostgresPoolClient, Map<string, string>>()
+const preparedNames = perObject<PostgresPoolClient, Map<string, string>>(() => new Map())
 
 /** Connections that have lost prepared statements. */
 const unprepared = new WeakSet<PostgresPoolClient>()
@@ -22,11 +23,7 @@ export function preparedName(
   text: string,
 ): string | undefined {
   if (isPooled(client) || unprepared.has(client)) return undefined
-  let names = preparedNames.get(client)
-  if (!names) {
-    names = new Map()
-    preparedNames.set(client, names)
-  }
+  const names = preparedNames(client)
   const known = names.get(text)
   if (known !== undefined || names.size === MAX_PREPARED) return known
   const name = `${PREPARED_PREFIX}_${names.size}_${use}`

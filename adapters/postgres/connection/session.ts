@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { codeOf, isStatementError, NEEDS_SETTINGS, QUERY_CANCELED } from './failures.js'
 
 /*
@@ -35,25 +36,19 @@ interface Session {
   isLimited: boolean
 }
 
-const sessions = new WeakMap<Client, Session>()
-
-export function sessionOf(client: Client): Session {
-  let session = sessions.get(client)
-  if (!session) {
-    session = {
-      status: undefined,
-      isOurs: false,
-      isPinned: false,
-      settings: new Map(),
-      isJoined: false,
-      isCancelled: false,
-      isLimited: false,
-    }
-    sessions.set(client, session)
-    watch(client, session)
+export const sessionOf = perObject((client: Client): Session => {
+  const session: Session = {
+    status: undefined,
+    isOurs: false,
+    isPinned: false,
+    settings: new Map(),
+    isJoined: false,
+    isCancelled: false,
+    isLimited: false,
   }
+  watch(client, session)
   return session
-}
+})
 
 interface Report {
   readonly status?: string

@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { closeOnReturn, isPooled, type PostgresPoolClient } from './client.js'
 
 /** How many logs more than the open ones a connection is used for. */
@@ -14,12 +15,11 @@ export interface UsedSchemas {
 }
 
 export function createUsedSchemas(openLogs: () => number): UsedSchemas {
-  const used = new WeakMap<PostgresPoolClient, Set<string>>()
+  const used = perObject<PostgresPoolClient, Set<string>>(() => new Set())
 
   return {
     note(client, schema) {
-      let schemas = used.get(client)
-      if (!schemas) used.set(client, (schemas = new Set()))
+      const schemas = used(client)
       schemas.add(schema)
       // The connections of a pooler to the server stay.
       if (schemas.size > openLogs() + MAX_CLOSED_LOGS && !isPooled(client)) closeOnReturn(client)

@@ -5,6 +5,7 @@ import {
   ask,
   ASYNC_COMMIT,
   DURABLE,
+  IDLE_TIMEOUT,
   runInTransaction,
   type PostgresPoolClient,
 } from '../connection/client.js'
@@ -39,9 +40,6 @@ export const askProgram = <Result>(
   program: Program<Result>,
 ): Promise<Result> =>
   runAwaiting(program, (statement) => ask(client, numbered(statement), ...statement.params))
-
-/** Ends the transaction after 2 s idle, so that a suspended process cannot hold its locks. */
-const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '2s'`
 
 /** Runs a program in a transaction. */
 export const changeIndex = <Result>(

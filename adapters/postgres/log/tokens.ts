@@ -1,3 +1,4 @@
+import { newestSql } from '../schema/high-water.js'
 import { type ConsistencyToken, formatToken } from '../../../src/store/consistency-token.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
@@ -11,12 +12,8 @@ export async function primaryToken(
   client: PostgresPoolClient,
   log: PostgresLog,
 ): Promise<ConsistencyToken> {
-  const { events, liveEvents } = log.names
   const cluster = log.cluster(client)
-  const [row] = await ask(
-    client,
-    `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents}))`,
-  )
+  const [row] = await ask(client, `SELECT ${newestSql(log.names)}`)
   const time = Number(row![0])
   await log.durability.confirm(client, time)
   if (cluster === '') return { time, wal: undefined }

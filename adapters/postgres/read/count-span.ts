@@ -1,3 +1,4 @@
+import { SERVER_TIME } from '../schema/server.js'
 import type { Span } from '../../../src/store-kit/counting/count-plan.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
@@ -43,10 +44,7 @@ export function spanSql(
   clock: Microseconds | undefined,
   { oldest, newest }: ExpectedEnds = ANYWHERE,
 ): string {
-  const now =
-    clock === undefined
-      ? '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
-      : `'${clock}'::bigint`
+  const now = clock === undefined ? SERVER_TIME : `'${clock}'::bigint`
   return `SELECT
      (SELECT min(created_at) FROM ${events} WHERE created_at <= ${oldest}),
      (SELECT max(created_at) FROM ${events} WHERE created_at >= ${newest}),

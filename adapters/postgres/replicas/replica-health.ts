@@ -1,3 +1,4 @@
+import { newestSql } from '../schema/high-water.js'
 import type { ReplicaHealth } from '../../../src/store/health.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
@@ -11,9 +12,6 @@ const MEASURE_MS = 1000
 /** A paused standby keeps its connection to the primary; a standby without one replays nothing new. */
 const PLACE = `SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END,
   EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver), pg_last_wal_replay_lsn()`
-
-const newestSql = ({ events, liveEvents }: Names): string =>
-  `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents}))`
 
 /** The end of the primary's write-ahead log, and the age of the oldest event after $1, in milliseconds. */
 const aheadSql = ({ events, liveEvents }: Names): string =>
@@ -31,7 +29,7 @@ interface Measured {
 
 const measure = async (client: PostgresPoolClient, names: Names): Promise<Measured> => {
   const [place] = await ask(client, PLACE)
-  const [row] = await ask(client, newestSql(names))
+  const [row] = await ask(client, `SELECT ${newestSql(names)}`)
   return { place: place!, newest: row![0]! }
 }
 

@@ -1,3 +1,4 @@
+import { SERVER_TIME } from './server.js'
 import { claimStatement, DRAFT_ROWS_SQL, recoverStatements } from './append-claims.js'
 import { NEEDS_SETTINGS, TOO_LATE } from '../connection/failures.js'
 import { withTime } from './event-checksum.js'
@@ -98,7 +99,7 @@ export const appendFunction = (names: Names, engine: Engine): string => `
         USING ERRCODE = '${NEEDS_SETTINGS}';
     END IF;
     ${engine.lockOrder(names)}
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
+    SELECT ${SERVER_TIME}, last_value,
       EXISTS (SELECT FROM ${names.voidAttempts} WHERE id = _attempt), EXISTS (SELECT FROM ${names.outbox}),
       NOT pg_try_advisory_xact_lock(${names.locks.listeners})
     INTO server_time, _high, _is_void, _has_outbox, has_listeners

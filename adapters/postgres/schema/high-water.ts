@@ -4,14 +4,17 @@ import { isCorrupt } from '../connection/failures.js'
 import type { Names } from './names.js'
 import type { SchemaState } from './schema.js'
 
-/** The time of the newest event, and the high-water mark after it was read. */
-const newestSql = ({ events, liveEvents, highWater }: Names): string =>
-  `SELECT greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents})),
-     last_value FROM ${highWater}`
+/** SQL of the time of the newest event, open or not; 0 if there is none. */
+export const newestSql = ({ events, liveEvents }: Names): string =>
+  `greatest(0, (SELECT max(created_at) FROM ${events}), (SELECT max(created_at) FROM ${liveEvents}))`
 
 const raise = async (client: PostgresPoolClient, names: Names): Promise<Microseconds> => {
+  /** The time of the newest event, and the high-water mark after it was read. */
   const read = async (): Promise<readonly [newest: Microseconds, mark: Microseconds]> => {
-    const [row] = await ask(client, newestSql(names))
+    const [row] = await ask(
+      client,
+      `SELECT ${newestSql(names)}, last_value FROM ${names.highWater}`,
+    )
     return [Number(row![0]), Number(row![1])]
   }
   const [newest, mark] = await read()

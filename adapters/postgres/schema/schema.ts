@@ -4,7 +4,7 @@ import { type Engine, POSTGRES } from './engine.js'
 import { checkVersion, type Migration, migrate, readVersion } from './migrate.js'
 import type { PendingMigrations } from '../../../src/store/migrations.js'
 import type { Names, Partitions } from './names.js'
-import { serverSql } from './server.js'
+import { SERVER_TIME, serverSql } from './server.js'
 import { tables } from './tables.js'
 import { claimThrottleFunction } from './throttle-function.js'
 
@@ -70,7 +70,7 @@ export async function readMigrations(
 async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
   const [row] = await ask(
     client,
-    `SELECT partitions, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, last_value,
+    `SELECT partitions, ${SERVER_TIME}, last_value,
        ${serverSql(names)}
      FROM ${names.version}, ${names.highWater}`,
   )

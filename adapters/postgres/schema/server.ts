@@ -9,6 +9,13 @@ import type { Names } from './names.js'
  */
 export const serverSql = ({ server }: Names): string => `${server}()`
 
+/** SQL of the server's clock, in microseconds. */
+export const SERVER_TIME = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+
+/** SQL of the current time: the parameter, or the server's clock if it is NULL. */
+export const timeSql = (parameter: string): string =>
+  `coalesce(${parameter}::bigint, ${SERVER_TIME})`
+
 export async function readServer(client: PostgresPoolClient, names: Names): Promise<string> {
   const [row] = await ask(client, `SELECT ${serverSql(names)}`)
   return row![0]!

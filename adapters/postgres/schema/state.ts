@@ -1,8 +1,14 @@
+import { timeSql } from './server.js'
 import type { JsonValue } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { changedStates, type StateTexts } from '../../../src/store/states.js'
 import type { ChangeStates, ReadStatesOptions } from '../../../src/store/store.js'
-import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
+import {
+  ask,
+  IDLE_TIMEOUT,
+  runInTransaction,
+  type PostgresPoolClient,
+} from '../connection/client.js'
 import { callBack } from '../connection/failures.js'
 import type { Names } from './names.js'
 
@@ -22,7 +28,7 @@ export interface StatesChange {
 
 /** A row with the present, $1 or else the server's time. */
 const CLOCK = `(
-  SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS present
+  SELECT ${timeSql('$1')} AS present
 ) AS clock`
 
 interface Written {
@@ -67,8 +73,7 @@ export function updateStates(
   { keys, change, now: clock, keepFor, onWrite }: StatesChange,
 ): Promise<void> {
   return runInTransaction(client, async () => {
-    // Ends this transaction after 2 s idle, so that a suspended process cannot hold the lock.
-    await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
+    await ask(client, IDLE_TIMEOUT)
     // The rows may not exist yet, so their locks would not do.
     await ask(client, `SELECT ${lock('state')}`)
     const rows = await ask(

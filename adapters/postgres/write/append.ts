@@ -1,3 +1,4 @@
+import { SERVER_TIME } from '../schema/server.js'
 import { randomUUID } from 'node:crypto'
 import type { EventDraft } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
@@ -160,7 +161,7 @@ async function readServerState(
 ): Promise<ServerState & { readonly hasOutboxDrafts: boolean }> {
   const [row] = await ask(
     client,
-    `SELECT last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+    `SELECT last_value, ${SERVER_TIME},
        EXISTS (SELECT FROM ${outbox}) FROM ${highWater}`,
   )
   return {

@@ -4,7 +4,7 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { EventRange, RemovableRanges } from '../../../src/store/store.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { confirmCommits } from '../connection/commits.js'
-import { codeOf } from '../connection/failures.js'
+import { codeOf, UNDEFINED_TABLE } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'
 import { attachedPartitions, tableOf } from '../schema/partitions.js'
@@ -46,8 +46,6 @@ export function removableRanges(
     return { snapshot, ranges: partitions.filter(({ to }) => to <= time) }
   })
 }
-
-const UNDEFINED_TABLE = '42P01'
 
 /** Like `EventStore.readRange`. */
 export async function readRange(

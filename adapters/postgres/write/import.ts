@@ -1,3 +1,4 @@
+import { timeSql } from '../schema/server.js'
 import type { AuditEvent, ImportedEvent } from '../../../src/event/event.js'
 import { parseEventId } from '../../../src/event/event-id.js'
 import { freshEvents } from '../../../src/event/importing.js'
@@ -121,11 +122,7 @@ async function importInto(
 ): Promise<ImportResult> {
   const { names } = log
   const times = imported.map(({ time }) => time)
-  const [row] = await ask(
-    client,
-    `SELECT coalesce($1, extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
-    log.now() ?? null,
-  )
+  const [row] = await ask(client, `SELECT ${timeSql('$1')}`, log.now() ?? null)
   const now = Number(row![0])
   const newest = times.reduce((a, b) => Math.max(a, b), 0)
   // A time later than now is refused below; it needs no partition.

@@ -1,19 +1,16 @@
+import { timeSql } from '../schema/server.js'
 import type { EventDraft, JsonObject } from '../../../src/event/event.js'
 import type { IdSuffix } from '../../../src/event/event-id.js'
 import type { SuppressedCount, SuppressedReport } from '../../../src/store/store.js'
 import { closedPeriod } from '../../../src/store/throttle-state.js'
 import { DAY, type Microseconds } from '../../../src/event/timestamp.js'
-import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import { ask, IDLE_TIMEOUT, type PostgresPoolClient, type TextRow } from '../connection/client.js'
 import { askAndCommit, runAndConfirm, TRANSACTION } from '../connection/commits.js'
 import { callBack } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { putInOutbox } from './outbox.js'
 
 const MAX_RECORDED = 1000
-
-/** SQL for the current time: the parameter, or the server's clock if it is NULL. */
-const present = (parameter: string): string =>
-  `coalesce(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
 
 /**
  * The drafts whose throttles are certainly closed, and for how long. Reading waits for no lock and no
@@ -26,7 +23,7 @@ export async function findClosedThrottles(
 ): Promise<Map<IdSuffix, Microseconds>> {
   const rows = await ask(
     client,
-    `SELECT key, stored_at, ${present('$2')} FROM ${throttles}
+    `SELECT key, stored_at, ${timeSql('$2')} FROM ${throttles}
      WHERE key = ANY ($1::text[]) AND stored_at IS NOT NULL`,
     drafts.map(({ throttle }) => throttle!.key),
     now() ?? null,
@@ -57,7 +54,7 @@ export async function reportSuppressed(
        SELECT ${names.lock('throttles')}
      ), reported AS (
        INSERT INTO ${reporters} AS known (id, number, reported_at)
-       SELECT $1, $2::bigint, ${present('$3')} FROM locked
+       SELECT $1, $2::bigint, ${timeSql('$3')} FROM locked
        ON CONFLICT (id) DO UPDATE SET number = excluded.number, reported_at = excluded.reported_at
        WHERE known.number < excluded.number
        RETURNING 1
@@ -118,9 +115,8 @@ export function recordSuppressed(
 ): Promise<number> {
   const { throttles, reporters } = log.names
   return runAndConfirm(client, async () => {
-    // Ends this transaction after 2 s idle, so that a suspended process cannot hold its locks.
-    await ask(client, `SET LOCAL idle_in_transaction_session_timeout = '2s'`)
-    const [row] = await ask(client, `SELECT ${present('$1')}`, log.now() ?? null)
+    await ask(client, IDLE_TIMEOUT)
+    const [row] = await ask(client, `SELECT ${timeSql('$1')}`, log.now() ?? null)
     const now = Number(row![0])
     const found = await ask(
       client,

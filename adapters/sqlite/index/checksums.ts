@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import zlib from 'node:zlib'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { bytesChecksum } from '../../../src/store-kit/index/checksums.js'
@@ -41,11 +42,7 @@ export interface SegmentChecks {
 
 const PARTS = ['key', 'values', 'postings', 'times'] as const
 
-const all = new WeakMap<Connection, SegmentChecks>()
-
-export function segmentChecks(connection: Connection): SegmentChecks {
-  const known = all.get(connection)
-  if (known) return known
+export const segmentChecks = perObject<Connection, SegmentChecks>(() => {
   const trusted = PARTS.map(() => new Set<number>())
   let until = 0
 
@@ -64,13 +61,11 @@ export function segmentChecks(connection: Connection): SegmentChecks {
       forgetOld()
       trusted[part]!.add(id)
     }
-  const checks: SegmentChecks = {
+  return {
     key: check(0),
     values: check(1),
     postings: check(2),
     times: check(3),
     hasTimes: (id) => trusted[3]!.has(id),
   }
-  all.set(connection, checks)
-  return checks
-}
+})

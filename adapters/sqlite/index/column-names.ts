@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { createKnownNames, type KnownNames } from '../../../src/store-kit/index/attribute-names.js'
 import { extendNames } from '../../../src/store-kit/maintenance/column-names.js'
 import type { Connection } from '../connection/connection.js'
@@ -5,14 +6,8 @@ import { readingSegment } from './checksums.js'
 import { DIALECT, runProgram } from './dialect.js'
 import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 
-const all = new WeakMap<Connection, KnownNames>()
-
 /** The names that queries on the connection have read. */
-export function knownNames(connection: Connection): KnownNames {
-  let known = all.get(connection)
-  if (!known) all.set(connection, (known = createKnownNames()))
-  return known
-}
+export const knownNames = perObject<Connection, KnownNames>(createKnownNames)
 
 /** See `extendNames`. */
 export const readNextNames = (

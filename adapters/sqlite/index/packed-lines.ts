@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import zlib from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
@@ -67,17 +68,17 @@ export function unpackLines(id: number, stored: StoredLines): string {
 /** Characters of the lines that are kept. */
 const MAX_CACHED = 4_194_304
 
-const caches = new WeakMap<Connection, LRUCache<number, string>>()
+const lineCache = perObject<Connection, LRUCache<number, string>>(
+  () =>
+    new LRUCache({
+      maxSize: MAX_CACHED,
+      sizeCalculation: (lines) => lines.length + 1,
+    }),
+)
 
 /** Like {@link unpackLines}; keeps lines that were read recently, which never change. */
 export function linesReader(connection: Connection): (id: number, stored: StoredLines) => string {
-  let cache = caches.get(connection)
-  if (!cache)
-    caches.set(
-      connection,
-      (cache = new LRUCache({ maxSize: MAX_CACHED, sizeCalculation: (lines) => lines.length + 1 })),
-    )
-  const known = cache
+  const known = lineCache(connection)
   return (id, stored) => {
     if (typeof stored === 'string') return stored
     let lines = known.get(id)

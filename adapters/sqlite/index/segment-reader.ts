@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { LRUCache } from 'lru-cache'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
 import { openSegment } from '../../../src/store-kit/index/segment.js'
@@ -18,14 +19,10 @@ const FIRST_TIME = 'SELECT first FROM daybook_segment_times WHERE id = ?'
 /** Half a megabyte. Most repeated reads are of the newest segments. */
 const MAX_CACHED_BLOCKS = 256
 
-const caches = new WeakMap<Connection, LRUCache<number, readonly Microseconds[]>>()
-
 /** Recently read blocks of times by row id; they never change. */
-function blockCache(connection: Connection): LRUCache<number, readonly Microseconds[]> {
-  let cache = caches.get(connection)
-  if (!cache) caches.set(connection, (cache = new LRUCache({ max: MAX_CACHED_BLOCKS })))
-  return cache
-}
+const blockCache = perObject<Connection, LRUCache<number, readonly Microseconds[]>>(
+  () => new LRUCache({ max: MAX_CACHED_BLOCKS }),
+)
 
 /**
  * A segment, which can be read while it is visible: see `loadSealed`. `onRead` is called for each chunk

@@ -1,3 +1,4 @@
+import { perObject } from '../../../src/store/per-object.js'
 import { LRUCache } from 'lru-cache'
 import { bytesChecksum } from '../../../src/store-kit/index/checksums.js'
 import type { Connection } from '../connection/connection.js'
@@ -38,12 +39,13 @@ export function storedDictionary(
 /** Half a megabyte. */
 const MAX_CACHED = 64
 
-const caches = new WeakMap<Connection, LRUCache<number, Uint8Array>>()
+const cacheOf = perObject<Connection, LRUCache<number, Uint8Array>>(
+  () => new LRUCache({ max: MAX_CACHED }),
+)
 
 /** The dictionary with this id, which never changes; `undefined` if both copies are damaged. */
 export function readDictionary(connection: Connection, id: number): Uint8Array | undefined {
-  let cache = caches.get(connection)
-  if (!cache) caches.set(connection, (cache = new LRUCache({ max: MAX_CACHED })))
+  const cache = cacheOf(connection)
   const known = cache.get(id)
   if (known) return known
   for (const table of DICTIONARY_TABLES) {

@@ -34,7 +34,7 @@ interface HealthOptions {
   readonly delay: IndexDelay | undefined
 }
 
-async function readHealth(
+async function askHealth(
   client: PostgresPoolClient,
   log: PostgresLog,
   { replicas, maxLagMs, delay }: HealthOptions,
@@ -63,14 +63,14 @@ async function readHealth(
 }
 
 /** Asks the primary. */
-export const databaseHealth = (
+export const readHealth = (
   log: PostgresLog,
   options: HealthOptions,
   signal: AbortSignal | undefined,
 ): Promise<StoreHealth> =>
   withoutTimeLimit(signal, async (waiting) => {
     const read = (): Promise<StoreHealth> =>
-      log.use(waiting, (client) => readHealth(client, log, options))
+      log.use(waiting, (client) => askHealth(client, log, options))
     try {
       return await read()
     } catch (error) {

@@ -28,7 +28,7 @@ import { readOpen } from './schema/live-rows.js'
 import { damagedEventError, databaseDamage } from '../../src/store-kit/damages.js'
 import { findEvent } from './schema/rows.js'
 import { readStates } from './schema/state.js'
-import { databaseHealth, type IndexDelay } from './health.js'
+import { readHealth, type IndexDelay } from './health.js'
 import { verifyLog } from './verify.js'
 import type { PartitionedLog } from './read/near-bounds.js'
 
@@ -316,7 +316,7 @@ export function createReading(
 
     async health({ signal } = {}) {
       check(signal)
-      return databaseHealth(log, { replicas, maxLagMs, delay: indexDelay }, signal)
+      return readHealth(log, { replicas, maxLagMs, delay: indexDelay }, signal)
     },
 
     async verify(options = {}) {

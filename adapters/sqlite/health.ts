@@ -9,7 +9,7 @@ import { DIALECT, runProgram } from './index/dialect.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 
 /** Reads the file, and asks the system about its disk. */
-export async function fileHealth(
+export async function readHealth(
   connection: Connection,
   options: WaitOptions,
 ): Promise<StoreHealth> {

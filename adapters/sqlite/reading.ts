@@ -10,8 +10,8 @@ import { findExcess } from './read/excess.js'
 import type { Indexed } from './read/session.js'
 import { listEvents } from './read/list.js'
 import type { BoundedListOptions } from './read/scan.js'
-import { fileHealth } from './health.js'
-import { verifyFile } from './verify.js'
+import { readHealth } from './health.js'
+import { verifyLog } from './verify.js'
 import { rowToEvent } from './schema/rows.js'
 import { readStateRange } from './schema/state.js'
 import type { Tables } from './schema/log-tables.js'
@@ -100,10 +100,10 @@ export function createReading(
     },
     readStates: async (prefix, options) =>
       connection.retry(() => readStateRange(connection, prefix, options, clock()), options),
-    health: (options = {}) => fileHealth(connection, options),
+    health: (options = {}) => readHealth(connection, options),
     watch: (hint) => watcher.add(hint),
     async verify(options = {}) {
-      const verification = await verifyFile(tables, options, (damaged) =>
+      const verification = await verifyLog(tables, options, (damaged) =>
         indexed.index.setAside(damaged),
       )
       for (const damage of verification.damage) tables.damages.report(damage)

@@ -9,8 +9,8 @@ import {
   guarded,
   type VerifiedChunk,
   type VerifiedLog,
-  verifyLog,
-} from '../../src/store-kit/index/verify.js'
+  verifyLog as verify,
+} from '../../src/store-kit/maintenance/verify.js'
 import type { SegmentRow } from '../../src/store-kit/maintenance/index-rows.js'
 import { verifiedIndex } from '../../src/store-kit/maintenance/verified-index.js'
 import type { Connection } from './connection/connection.js'
@@ -57,7 +57,7 @@ interface KeyedChunk extends VerifiedChunk {
 type Read = <Result>(act: () => Result) => Promise<Result>
 
 /** Implements `EventStore.verify`. Reads in short slices, so that other calls continue meanwhile. */
-export async function verifyFile(
+export async function verifyLog(
   tables: Tables,
   options: VerifyOptions,
   onDamaged: (damaged: DamagedSegment) => void,
@@ -73,7 +73,7 @@ export async function verifyFile(
   await guarded({ log, findings }, 'daybook_dictionaries', () =>
     verifyDictionaries(connection, read, findings),
   )
-  const segments = await verifyLog({ log, findings, options, onDamaged })
+  const segments = await verify({ log, findings, options, onDamaged })
   await verifyTables(connection, findings, options)
   return findings.result(segments)
 }

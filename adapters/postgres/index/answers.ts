@@ -1,3 +1,5 @@
+import type { SummedChunk } from './checksums.js'
+import { timesOf } from './segment-times.js'
 import { eventsDigest } from '../../../src/store-kit/index/checksums.js'
 import {
   type ChunkValues,
@@ -8,10 +10,9 @@ import {
   TIMES_KIND,
 } from '../../../src/store-kit/index/segment-source.js'
 import { Kind } from '../../../src/store-kit/index/part.js'
-import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
-import { type ChunkRow, type Lists, readChunkRow, type Requests } from './chunk-requests.js'
+import { type Lists, readChunkRow, type Requests } from './chunk-requests.js'
 import { numberOfKey } from './segment-keys.js'
 
 /** Chunks in the order in which they were requested. */
@@ -28,7 +29,7 @@ export interface Answers {
   readonly pieces: readonly ChunkValues[]
   /** The numbers of the first and the last chunk; empty if there are none. */
   readonly ends: readonly number[]
-  readonly numbers: readonly ChunkRow[]
+  readonly numbers: readonly SummedChunk[]
   readonly times: readonly Microseconds[]
   readonly firsts: Float64Array
 }
@@ -39,10 +40,10 @@ type Readers = {
 
 function chunksOf(lists: Lists, rows: readonly TextRow[]): readonly ChunkValues[] {
   return rows.map((row): ChunkValues => {
-    const { first, ordinal, vals, posts } = readChunkRow(lists, row)
+    const { first, ordinal, values, postings } = readChunkRow(lists, row)
     const bytes = Buffer.from(first, 'hex')
     const key: Key = lists.kind === Kind.text ? bytes.toString() : numberOfKey(bytes)
-    return [key, ordinal, vals, posts]
+    return [key, ordinal, values, postings]
   })
 }
 
@@ -66,8 +67,7 @@ export const READERS: Readers = {
   },
   times({ segment }, [row]) {
     if (!row) throw missingRows(segment)
-    const { first, posts } = readChunkRow({ segment, name: NO_NAME, kind: TIMES_KIND }, row)
-    return decodeTimes(numberOfKey(Buffer.from(first, 'hex')), posts)
+    return timesOf(readChunkRow({ segment, name: NO_NAME, kind: TIMES_KIND }, row))
   },
   firsts({ segment, digest }, [row]) {
     const bytes = Buffer.from(row![4] ?? '', 'base64')

@@ -1,3 +1,4 @@
+import type { TextRow } from '../connection/client.js'
 import zlib from 'node:zlib'
 import { DamagedSegment } from '../../../src/store-kit/index/segment-source.js'
 
@@ -22,8 +23,24 @@ export function chunkChecksum({ values, postings, ...place }: SummedChunk): numb
   return (postings.length === 0 ? texts : zlib.crc32(postings, texts)) | 0
 }
 
-/** Throws `DamagedSegment` unless the chunk has the checksum. */
-export function checkChunk(chunk: SummedChunk, checksum: string | null | undefined): void {
+/** The columns of {@link readStoredChunk}. */
+export const CHUNK_COLUMNS = `number, name, kind, encode(first, 'hex') AS first_key, ordinal, vals,
+  encode(posts, 'base64') AS posts, checksum`
+
+/** Throws `DamagedSegment` unless the row is intact. */
+export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
+  const [number, name, kind, first, ordinal, values, posts, checksum] = row
+  const chunk = {
+    segment,
+    number: Number(number),
+    name: Number(name),
+    kind: Number(kind),
+    first: first!,
+    ordinal: Number(ordinal),
+    values: values!,
+    postings: Buffer.from(posts!, 'base64'),
+  }
   if (chunkChecksum(chunk) !== Number(checksum))
-    throw new DamagedSegment(chunk.segment, 'a checksum of its chunks is wrong')
+    throw new DamagedSegment(segment, 'a checksum of its chunks is wrong')
+  return chunk
 }

@@ -6,9 +6,9 @@ import type {
 import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { ListKind, missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { TIMES_PER_BLOCK } from '../../../src/store-kit/index/time-blocks.js'
-import { ask, type PostgresPoolClient, type TextRow } from '../connection/client.js'
+import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { checkChunk, type SummedChunk } from './checksums.js'
+import { CHUNK_COLUMNS, readStoredChunk, type SummedChunk } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
 
 /** A feed with some chunks in memory. */
@@ -20,27 +20,6 @@ interface BufferedFeed extends ChunkFeed {
   isLow(): boolean
   /** Takes in the chunks from `next` on. */
   add(chunks: readonly SummedChunk[]): void
-}
-
-/** The columns of {@link readStoredChunk}. */
-export const CHUNK_COLUMNS = `number, name, kind, encode(first, 'hex') AS first_key, ordinal, vals,
-  encode(posts, 'base64') AS posts, checksum`
-
-/** Throws `DamagedSegment` unless the row is intact. */
-export function readStoredChunk(segment: number, row: TextRow): SummedChunk {
-  const [number, name, kind, first, ordinal, values, posts, checksum] = row
-  const chunk = {
-    segment,
-    number: Number(number),
-    name: Number(name),
-    kind: Number(kind),
-    first: first!,
-    ordinal: Number(ordinal),
-    values: values!,
-    postings: Buffer.from(posts!, 'base64'),
-  }
-  checkChunk(chunk, checksum)
-  return chunk
 }
 
 /** Chunks that are read of each segment at once. */

@@ -1,7 +1,8 @@
+import type { Sql } from '../../../src/store-kit/sql.js'
 import { TIMES_KIND } from '../../../src/store-kit/index/segment-source.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import { checkChunk } from './checksums.js'
+import { readStoredChunk, type SummedChunk } from './checksums.js'
 
 /** The lists of one name and kind in one segment. */
 export interface Lists {
@@ -172,13 +173,8 @@ export const keyOf = (request: Request): string =>
     ? [request.by, ...valuesOf({ ...request, max: 0 })].join(' ')
     : [request.by, ...valuesOf(request)].join(' ')
 
-export interface Statement {
-  readonly text: string
-  readonly params: readonly unknown[]
-}
-
 /** One statement for all requests. Each row begins with the index of its request. */
-export function requestStatement(names: Names, requests: readonly Request[]): Statement {
+export function requestStatement(names: Names, requests: readonly Request[]): Sql {
   const params: unknown[] = []
   const param = (values: readonly unknown[], type: string): string =>
     `$${params.push(values)}::${type}[]`
@@ -202,29 +198,9 @@ export function requestStatement(names: Names, requests: readonly Request[]): St
   return { text: parts.join(' UNION ALL '), params }
 }
 
-/** A chunk in the statement's result. */
-export interface ChunkRow {
-  readonly first: string
-  readonly ordinal: number
-  readonly number: number
-  readonly vals: string
-  readonly posts: Uint8Array
-}
-
 /** Throws `DamagedSegment` unless these are all rows of the lists, and intact. */
-export function readChunkRow({ segment, name, kind }: Lists, row: TextRow): ChunkRow {
+export function readChunkRow({ segment, name, kind }: Lists, row: TextRow): SummedChunk {
   const [, first, ordinal, vals, posts, number, checksum] = row
-  const chunk = {
-    first: first!,
-    ordinal: Number(ordinal),
-    number: Number(number),
-    vals: vals!,
-    posts: Buffer.from(posts!, 'base64'),
-  }
-  const place = { segment, name, kind, number: chunk.number, first: chunk.first }
-  checkChunk(
-    { ...place, ordinal: chunk.ordinal, values: chunk.vals, postings: chunk.posts },
-    checksum,
-  )
-  return chunk
+  const place = [number!, String(name), String(kind)] as const
+  return readStoredChunk(segment, [...place, first!, ordinal!, vals!, posts!, checksum!])
 }

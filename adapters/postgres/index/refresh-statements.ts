@@ -1,6 +1,7 @@
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { TextRow } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
+import { type IndexState, readStateRow } from '../../../src/store-kit/maintenance/index-rows.js'
 import { damagedIndexState } from './index-state.js'
 import { serverSql } from '../schema/server.js'
 
@@ -21,16 +22,12 @@ export interface LateRow {
   readonly time: Microseconds
 }
 
-/** The state is that of `IndexState`. */
-export interface Refreshed {
+/** What has changed in the index, and the events that are in no segment yet. */
+export interface Refreshed extends IndexState {
   /** The server that answered; see `serverSql`. */
   readonly server: string
   /** The stage of the request. */
   readonly stage: number
-  readonly version: number
-  readonly sealedTo: Microseconds
-  readonly removed: number
-  readonly removedBefore: Microseconds
   /** The oldest transaction that may still be running. */
   readonly running: bigint
   readonly late: readonly LateRow[]
@@ -74,8 +71,9 @@ export function refreshStatement(
 ): string {
   const isNotAdded = `l.id <> ALL ('{${added.join()}}'::bigint[])`
   return `
-    SELECT 'state', version::text, sealed_to::text, pg_snapshot_xmin(pg_current_snapshot())::text,
-      '${stage}', ${serverSql(names)}, removed::text, removed_before::text, '${maxFresh}', NULL, NULL, NULL, NULL
+    SELECT 'state', version::text, sealed_to::text, removed::text, removed_before::text,
+      CASE WHEN rebuild THEN '1' ELSE '0' END, ${serverSql(names)},
+      pg_snapshot_xmin(pg_current_snapshot())::text, '${stage}', '${maxFresh}', NULL, NULL, NULL
     FROM ${names.indexState}
     UNION ALL
     (${selectLate(names, slice, `l.transaction >= '${before}'::xid8 AND ${isNotAdded}`)})
@@ -97,15 +95,11 @@ export const readLateRow = (row: TextRow): LateRow => ({
 export function readRefreshed(rows: readonly TextRow[]): Refreshed {
   const ofKind = (kind: string): readonly TextRow[] => rows.filter((row) => row[0] === kind)
   const [state] = ofKind('state')
-  if (!state?.slice(1, 9).every((value) => value !== null)) throw damagedIndexState()
-  const [, version, sealedTo, running, stage, server, removed, removedBefore, maxFresh] = state
+  const [server, running, stage, maxFresh] = state?.slice(6) ?? []
   return {
+    ...readStateRow(state?.slice(1, 6), damagedIndexState),
     stage: Number(stage),
     server: server!,
-    version: Number(version),
-    sealedTo: Number(sealedTo),
-    removed: Number(removed),
-    removedBefore: Number(removedBefore),
     running: BigInt(running!),
     late: ofKind('late').map(readLateRow),
     fresh: ofKind('fresh').map((row) => row.slice(5)),

@@ -2,7 +2,13 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import { SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import type { Opened, Opening } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
-import { readSegmentRow, type SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import {
+  type IndexState,
+  readSegmentRow,
+  readStateRow,
+  type SegmentRow,
+  stateSql,
+} from '../../../src/store-kit/maintenance/index-rows.js'
 import { isListedSql } from '../../../src/store-kit/maintenance/removed-events.js'
 import { serverSql } from '../schema/server.js'
 import { damagedIndexState, selectSegments } from './index-state.js'
@@ -13,14 +19,9 @@ export const MAX_REMOVED = 100
 export const MAX_UNSEALED = 20_000
 
 /** The index as a snapshot has it, read without any event. */
-export interface SealedState {
+export interface SealedState extends IndexState {
   /** The server that answered; see `serverSql`. */
   readonly server: string
-  /** See `IndexState` for these. */
-  readonly version: number
-  readonly sealedTo: Microseconds
-  readonly removed: number
-  readonly removedBefore: Microseconds
   /** The visible and the damaged segments. */
   readonly segments: readonly SegmentRow[]
   /** The times of the events before `sealedTo` that are in no segment. */
@@ -39,12 +40,13 @@ export function sealedStatements(names: Names, minIndexed: number): Opening {
   const visible = `${names.segments} AS s WHERE s.state = ${SegmentState.visible}`
   const sealedTo = `(SELECT sealed_to FROM ${indexState})`
   return {
-    sealedState: `SELECT ${serverSql(names)}, version, sealed_to, removed, removed_before,
-      CASE WHEN (SELECT sum(s.size) FROM ${visible}) >= ${minIndexed} THEN
+    sealedState: stateSql(
+      indexState,
+      `, CASE WHEN (SELECT sum(s.size) FROM ${visible}) >= ${minIndexed} THEN
         (SELECT count(*) FROM (SELECT FROM ${events} WHERE created_at > ${sealedTo}
           ORDER BY created_at LIMIT ${MAX_UNSEALED + 1}) AS fresh)
-      ELSE 0 END
-      FROM ${indexState}`,
+      ELSE 0 END, ${serverSql(names)}`,
+    ),
     segments: selectSegments(names),
     late: `SELECT created_at FROM ${late} WHERE created_at <= ${sealedTo} LIMIT ${MAX_LATE + 1}`,
     removedTimes: `SELECT created_at FROM ${removed} AS r
@@ -57,17 +59,11 @@ export function sealedStatements(names: Names, minIndexed: number): Opening {
 export function readSealed(opened: Opened): SealedState | undefined {
   const { sealedState, segments, late, removedTimes, changed } = opened
   if (!sealedState || !segments || !late || !removedTimes || !changed) return undefined
-  const [row] = sealedState
-  if (!row?.every((value) => value !== null)) throw damagedIndexState()
-  const [server, ...numbers] = row
-  const [version, sealedTo, removed, removedBefore, unsealed] = numbers.map(Number)
+  const numbers = sealedState[0]?.slice(0, -1)
   return {
-    server: server!,
-    version: version!,
-    sealedTo: sealedTo!,
-    removed: removed!,
-    removedBefore: removedBefore!,
-    unsealed: unsealed!,
+    ...readStateRow(numbers, damagedIndexState),
+    server: sealedState[0]!.at(-1)!,
+    unsealed: Number(numbers!.at(-1)),
     segments: segments.map(readSegmentRow),
     late: late.map(([time]) => Number(time)),
     removedTimes: removedTimes.map(([time]) => Number(time)),

@@ -14,7 +14,6 @@ import { readOne, WAIT, type Wait } from '../../../src/store-kit/index/work.js'
 import {
   after,
   before,
-  type ChunkRow,
   END,
   type Lists,
   type Place,
@@ -23,6 +22,7 @@ import {
 } from './chunk-requests.js'
 import type { ChunkLoader } from './chunk-loader.js'
 import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.js'
+import type { SummedChunk } from './checksums.js'
 import { hexOf } from './known-floors.js'
 
 /** Chunks that a search fetches at once. */
@@ -72,7 +72,7 @@ function* readBulk(
   let read = 0
   try {
     for (const request of requests) {
-      let rows: readonly ChunkRow[] | Wait = WAIT
+      let rows: readonly SummedChunk[] | Wait = WAIT
       while (rows === WAIT) {
         for (; requested < requests.length && fetches.ahead < MAX_AHEAD; fetches.ahead++)
           loader.read(requests[requested++]!)
@@ -81,7 +81,7 @@ function* readBulk(
       }
       read += 1
       fetches.ahead -= 1
-      yield rows.map(({ number, vals, posts }) => ({ id: number, lines: vals, postings: posts }))
+      yield rows.map(({ number, values, postings }) => ({ id: number, lines: values, postings }))
     }
   } finally {
     fetches.ahead -= requested - read

@@ -3,8 +3,7 @@ import { missingRows } from '../../../src/store-kit/index/segment-source.js'
 import { decodeTimes } from '../../../src/store-kit/index/time-blocks.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { Names } from '../schema/names.js'
-import type { SummedChunk } from './checksums.js'
-import { CHUNK_COLUMNS, readStoredChunk } from './chunk-feed.js'
+import { CHUNK_COLUMNS, readStoredChunk, type SummedChunk } from './checksums.js'
 import { numberOfKey } from './segment-keys.js'
 
 /** The times in a chunk that holds a block of them. */

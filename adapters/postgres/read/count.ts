@@ -8,13 +8,12 @@ import { figureQuery } from '../../../src/store-kit/index/counted-figures.js'
 import { type CountPorts, countWith } from '../../../src/store-kit/planning/count-planner.js'
 import { sql } from '../../../src/store-kit/sql.js'
 import type { CountsQuery, EventCounts } from '../../../src/store/counts.js'
-import type { DamageReporter } from '../../../src/store/damage.js'
 import type { LogIndex } from '../index/log-index.js'
 import { readSealed, sealedStatements } from '../index/sealed-state.js'
 import type { Opened, Opening, Snapshot } from '../log/snapshot.js'
 import type { Names } from '../schema/names.js'
 import { limited, openSealed } from './count-sealed.js'
-import { addSlices } from './count-slices.js'
+import { addSlices, type SlicesCount } from './count-slices.js'
 import { type ExpectedEnds, readSpan, spanSql } from './count-span.js'
 import { portsOf } from './list.js'
 import { listBounds, planList } from './list-plan.js'
@@ -26,16 +25,14 @@ import { numbered } from './sql.js'
 export const countBounds = ({ visible, where }: CountsQuery): TimeBounds =>
   listBounds({ where: bothOf(visible, where) })
 
-export interface CountContext {
-  readonly names: Names
+export interface CountContext extends Pick<
+  SlicesCount,
+  'names' | 'damages' | 'readsJson' | 'signal'
+> {
   /** `undefined` if the index must not be used. */
   readonly index: LogIndex | undefined
-  /** True if SQL may read attributes, which fails if one of them is no JSON. */
-  readonly readsJson: boolean
-  readonly damages: DamageReporter
   /** How many events the index must have for a count to use it. */
   readonly minIndexed: number
-  readonly signal: AbortSignal | undefined
   readonly clock: Microseconds | undefined
   /** Where the ends of the log were expected. */
   readonly ends: ExpectedEnds

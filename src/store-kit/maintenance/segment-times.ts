@@ -13,21 +13,32 @@ const MAX_BLOCKS = 512
 /** Times that one statement looks up. */
 const MAX_TIMES = 4096
 
-/** The times of all events of a segment, ascending. Throws `DamagedSegment` unless the times are those that were written. */
-export async function readTimes(
-  { readBlocks, steps }: Pick<IndexStore, 'readBlocks' | 'steps'>,
+/**
+ * The times of all events of a segment, ascending. `read` returns the blocks with the numbers from `from` to `end`, exclusive,
+ * of which there are at most `max`. Throws `DamagedSegment` unless the times are those that were written.
+ */
+export async function collectTimes(
   segment: DescribedTimes,
+  max: number,
+  read: (from: number, end: number) => Promise<readonly (readonly Microseconds[])[]>,
 ): Promise<Float64Array> {
-  const { id, size } = segment
   const times = createCollectedTimes(segment)
-  while (times.count < size) {
-    const from = times.count / TIMES_PER_BLOCK
-    const end = Math.min(from + MAX_BLOCKS, Math.ceil(size / TIMES_PER_BLOCK))
-    for (const block of await readBlocks(id, from, end)) times.add(block)
-    if (steps.isSliceOver()) await steps.pause()
-  }
+  const count = Math.ceil(segment.size / TIMES_PER_BLOCK)
+  for (let from = 0; from < count; from += max)
+    for (const block of await read(from, Math.min(from + max, count))) times.add(block)
   return times.all()
 }
+
+/** Like {@link collectTimes}; the builder may rest meanwhile. */
+export const readTimes = (
+  { readBlocks, steps }: Pick<IndexStore, 'readBlocks' | 'steps'>,
+  segment: DescribedTimes,
+): Promise<Float64Array> =>
+  collectTimes(segment, MAX_BLOCKS, async (from, end) => {
+    const blocks = await readBlocks(segment.id, from, end)
+    if (steps.isSliceOver()) await steps.pause()
+    return blocks
+  })
 
 /** The times at which there is no event. A scalar subquery looks up each time in the index. */
 export function* missingTimes(

@@ -1,5 +1,5 @@
 import type { Microseconds } from '../../event/timestamp.js'
-import type { IndexedWindow, VerifiedLog } from '../index/verify.js'
+import type { IndexedWindow, VerifiedLog } from './verify.js'
 import { sql } from '../sql.js'
 import type { Dialect } from './dialect.js'
 import { type IndexState, loadIndex, loadState, type SegmentRow } from './index-rows.js'
@@ -38,7 +38,7 @@ function* readWindow(
 export const verifiedIndex = (
   dialect: Dialect,
   read: <Result>(program: () => Program<Result>) => Promise<Result>,
-): Pick<VerifiedLog<SegmentRow>, 'load' | 'lookUp' | 'window'> => ({
+): Pick<VerifiedLog, 'load' | 'lookUp' | 'window'> => ({
   load: () => read(() => loadIndex(dialect)),
   lookUp: (times) => read(() => lookUp(dialect, times)),
   window: (after, max) => read(() => readWindow(dialect, after, max)),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Answers, Run } from '../../../adapters/postgres/index/answers.js'
 import type { ChunkLoader } from '../../../adapters/postgres/index/chunk-loader.js'
-import type { ChunkRow, Place, Request } from '../../../adapters/postgres/index/chunk-requests.js'
+import type { SummedChunk } from '../../../adapters/postgres/index/checksums.js'
+import type { Place, Request } from '../../../adapters/postgres/index/chunk-requests.js'
 import { keyOf } from '../../../adapters/postgres/index/chunk-requests.js'
 import { hexOf } from '../../../adapters/postgres/index/known-floors.js'
 import { readSegment } from '../../../adapters/postgres/index/segment-reader.js'
@@ -53,8 +54,7 @@ const KINDS = new Map<number, readonly Chunk[]>([
   [ListKind.valued, chunksBy(() => 0)],
 ])
 
-interface Row extends ChunkRow {
-  readonly kind: number
+interface Row extends SummedChunk {
   readonly key: Key
 }
 
@@ -62,18 +62,25 @@ interface Row extends ChunkRow {
 const ROWS: readonly Row[] = [...KINDS]
   .flatMap(([kind, chunks]) => chunks.map((chunk) => ({ kind, chunk })))
   .map(({ kind, chunk }, i) => ({
+    segment: 1,
+    name: 1,
     kind,
     key: keyOfValue(chunk.first),
     first: hexOf(keyOfValue(chunk.first)),
     ordinal: chunk.ordinal,
     number: Math.ceil(SIZE / TIMES_PER_BLOCK) + i,
-    vals: chunk.values,
-    posts: chunk.postings,
+    values: chunk.values,
+    postings: chunk.postings,
   }))
 
-const toValues = ({ key, ordinal, vals, posts }: Row): ChunkValues => [key, ordinal, vals, posts]
+const toValues = ({ key, ordinal, values, postings }: Row): ChunkValues => [
+  key,
+  ordinal,
+  values,
+  postings,
+]
 
-const isAfter = (row: ChunkRow, { first, ordinal }: Place): boolean =>
+const isAfter = (row: SummedChunk, { first, ordinal }: Place): boolean =>
   row.first === first ? row.ordinal > ordinal : row.first > first
 
 function runOf(request: Extract<Request, { by: 'up' | 'down' }>): Run {

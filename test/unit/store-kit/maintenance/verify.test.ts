@@ -4,16 +4,16 @@ import { createDamageReporter, type Damage } from '../../../../src/store/damage.
 import { createFindings, damagedEvent, databaseDamage } from '../../../../src/store-kit/damages.js'
 import { eventsDigest } from '../../../../src/store-kit/index/checksums.js'
 import { DamagedSegment, ListKind } from '../../../../src/store-kit/index/segment-source.js'
+import type { SegmentRow } from '../../../../src/store-kit/maintenance/index-rows.js'
 import { TIMES_PER_BLOCK } from '../../../../src/store-kit/index/time-blocks.js'
 import {
   type VerifiedChunk,
   type VerifiedEvent,
   type VerifiedLog,
-  type VerifiedSegment,
   verifyLog,
-} from '../../../../src/store-kit/index/verify.js'
+} from '../../../../src/store-kit/maintenance/verify.js'
 
-interface Segment extends VerifiedSegment {
+interface Segment extends SegmentRow {
   readonly times: readonly Microseconds[]
 }
 
@@ -34,6 +34,9 @@ const segmentOf = (id: number, times: readonly Microseconds[]): Segment => ({
   digest: eventsDigest(times),
   isPartial: false,
   isTrusted: true,
+  isDamaged: false,
+  level: 0,
+  starts: 0,
   removed: 0,
   names: 0,
   chunks: 100,

@@ -6,13 +6,13 @@ import {
   damagedEvent,
   type Findings,
   missingEvent,
-  type ReportedSegment,
   segmentDamage,
   staleHighWater,
 } from '../damages.js'
-import { createCollectedTimes, type DescribedTimes } from './collected-times.js'
-import { DamagedSegment, ListKind, missingRows } from './segment-source.js'
-import { TIMES_PER_BLOCK } from './time-blocks.js'
+import { DamagedSegment, ListKind, missingRows } from '../index/segment-source.js'
+import { TIMES_PER_BLOCK } from '../index/time-blocks.js'
+import type { SegmentRow } from './index-rows.js'
+import { collectTimes } from './segment-times.js'
 
 /*
  * The verification of a log: which rows are read, in which steps, and what counts as damage. A store reads the rows.
@@ -26,17 +26,6 @@ const BLOCKS_AT_ONCE = 16
 
 /** Events that are looked for in segments at once. */
 const WINDOW = 1024
-
-/** The row of a segment. */
-export interface VerifiedSegment extends ReportedSegment, DescribedTimes {
-  readonly isPartial: boolean
-  /** The count of removed events when the segment was built. */
-  readonly removed: number
-  /** The number of its last name. */
-  readonly names: number
-  /** The number of chunks that `chunksAfter` returns. */
-  readonly chunks: number
-}
 
 /** A row of the table of events. */
 export interface VerifiedEvent {
@@ -69,7 +58,7 @@ export interface VerifiedChunk {
 
 /** Reads a log, each call in a short transaction of its own. Reads of a segment reject with `DamagedSegment`. */
 export interface VerifiedLog<
-  Row extends VerifiedSegment = VerifiedSegment,
+  Row extends SegmentRow = SegmentRow,
   Chunk extends VerifiedChunk = VerifiedChunk,
 > {
   /** The tables as reports name them. */
@@ -199,21 +188,12 @@ async function isRead(log: VerifiedLog, segment: number): Promise<boolean> {
   return (await log.load()).segments.some(({ id }) => id === segment)
 }
 
-async function verifySegment(walk: Walk, row: VerifiedSegment): Promise<void> {
+async function verifySegment(walk: Walk, row: SegmentRow): Promise<void> {
   await walk.log.readNames(row)
-  const times = await readTimes(walk.log, row)
+  const blocks = (from: number, end: number) => walk.log.blocks(row, from, end)
+  const times = await collectTimes(row, BLOCKS_AT_ONCE, blocks)
   await verifyChunks(walk.log, row)
   await guarded(walk, walk.log.tables.events, () => verifyPresence(walk, row, times))
-}
-
-async function readTimes(log: VerifiedLog, row: VerifiedSegment): Promise<Float64Array> {
-  const times = createCollectedTimes(row)
-  const count = Math.ceil(row.size / TIMES_PER_BLOCK)
-  for (let from = 0; from < count; from += BLOCKS_AT_ONCE) {
-    const end = Math.min(from + BLOCKS_AT_ONCE, count)
-    for (const block of await log.blocks(row, from, end)) times.add(block)
-  }
-  return times.all()
 }
 
 /** Kinds of lists that are only in segments whose rows say that they have partial events. */
@@ -224,7 +204,7 @@ const PARTIAL_KINDS: ReadonlySet<number> = new Set([
   ListKind.partialTexts,
 ])
 
-async function verifyChunks(log: VerifiedLog, row: VerifiedSegment): Promise<void> {
+async function verifyChunks(log: VerifiedLog, row: SegmentRow): Promise<void> {
   const fail = (reason: string): never => {
     throw new DamagedSegment(row.id, reason)
   }
@@ -248,7 +228,7 @@ async function verifyChunks(log: VerifiedLog, row: VerifiedSegment): Promise<voi
 /** Finds events that a segment lists and that were not removed, but that have no row. */
 async function verifyPresence(
   { log, findings }: Walk,
-  row: VerifiedSegment,
+  row: SegmentRow,
   times: Float64Array,
 ): Promise<void> {
   const step = BLOCKS_AT_ONCE * TIMES_PER_BLOCK
@@ -269,7 +249,7 @@ async function verifyCoverage(
   for (let after: Microseconds = -1; ;) {
     const { times, last, segments, damaged } = await log.window(after, WINDOW)
     if (last === undefined) return
-    const overlaps = ({ first, last: end }: VerifiedSegment): boolean =>
+    const overlaps = ({ first, last: end }: SegmentRow): boolean =>
       times.length > 0 && first <= times.at(-1)! && end >= times[0]!
     const lacking = new Set(times)
     try {
@@ -294,7 +274,7 @@ async function verifyCoverage(
 /** Passes on the times of a segment that come after those that were passed on before, up to `end`. */
 type TimesReader = (end: Microseconds, visit: (time: Microseconds) => void) => Promise<void>
 
-function createTimesReader(log: VerifiedLog, row: VerifiedSegment): TimesReader {
+function createTimesReader(log: VerifiedLog, row: SegmentRow): TimesReader {
   const count = Math.ceil(row.size / TIMES_PER_BLOCK)
   let read = 0
   let times: readonly Microseconds[] = []

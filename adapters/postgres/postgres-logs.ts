@@ -8,7 +8,7 @@ import {
   type QueryTimeoutOptions,
   readQueryTimeout,
 } from '../../src/store/query-timeout.js'
-import { ask, type PostgresPool } from './connection/client.js'
+import { ask, type TextRow } from './connection/client.js'
 import { withConnection } from './connection/connection.js'
 import { rejecting } from './log/calls.js'
 import { createListening, type Listening } from './log/listening.js'
@@ -18,12 +18,10 @@ import {
   openServer,
   readMaxLag,
   readReplicas,
+  type Server,
   SERVER_OPTIONS,
   type ServerOptions,
 } from './log/options.js'
-import type { Nodes } from './citus/nodes.js'
-import type { FindPrimary } from './ha/server-probe.js'
-import type { Timelines } from './ha/timelines.js'
 import { createUsedSchemas, type UsedSchemas } from './connection/used-schemas.js'
 import { openPostgresStore } from './postgres-store.js'
 import type { Partitions } from './schema/names.js'
@@ -87,14 +85,8 @@ const LOGS_OPTIONS: OptionNames<PostgresLogsOptions> = {
 }
 
 /** The servers of one cluster. */
-interface Cluster {
+interface Cluster extends Server {
   readonly name: string
-  readonly pool: PostgresPool
-  readonly timelines: Timelines
-  readonly findPrimary: FindPrimary | undefined
-  readonly citus: boolean
-  /** The nodes of Citus. */
-  readonly nodes?: Nodes
   /** One connection for all logs. */
   readonly listening: Listening
   /** Options of `postgresStore` for each log. */
@@ -102,7 +94,6 @@ interface Cluster {
   readonly usedSchemas: UsedSchemas
   /** The stores that are not closed. */
   readonly open: Set<EventStore>
-  readonly end: () => Promise<void>
 }
 
 const DEFAULT_PREFIX = 'daybook_'
@@ -206,6 +197,9 @@ const SCHEMAS = `
     AND EXISTS (SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'schema_version')
   ORDER BY nspname::text COLLATE "C" LIMIT $3`
 
+const HAS_SCHEMA = `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = $1 AND relname = 'schema_version'`
+
 /**
  * The stores of many logs, for `AuditLogs`: a schema for each log, on one cluster or several. The logs of a cluster share a pool
  * with a bounded number of connections, of which one listens for the notifications of all logs. Throws `MISSING_DEPENDENCY` or
@@ -222,16 +216,23 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
   ) as StoreOptions
   const clusters = openClusters(options)
 
-  const schemasOf = async (
+  const query = async (
     { pool }: Cluster,
+    signal: AbortSignal | undefined,
+    text: string,
+    ...values: unknown[]
+  ): Promise<readonly TextRow[]> => {
+    using wait = timeoutSignal(queryTimeoutMs, signal)
+    const found = withConnection(pool, wait.signal, (client) => ask(client, text, ...values))
+    return await rejecting(found, signal)
+  }
+  const schemasOf = async (
+    cluster: Cluster,
     { after, limit, signal }: KeysOptions,
   ): Promise<readonly string[]> => {
-    using wait = timeoutSignal(queryTimeoutMs, signal)
     const last = after === undefined ? '' : prefix + after
-    const found = withConnection(pool, wait.signal, (client) =>
-      ask(client, SCHEMAS, prefix, last, limit),
-    )
-    return (await rejecting(found, signal)).map(([name]) => name!.slice(prefix.length))
+    const rows = await query(cluster, signal, SCHEMAS, prefix, last, limit)
+    return rows.map(([name]) => name!.slice(prefix.length))
   }
 
   /** The next keys of all clusters, and the last of them; `undefined` if no cluster has more. */
@@ -271,16 +272,8 @@ export function postgresLogs(options: PostgresLogsOptions): LogStores {
     },
     keys,
     async has(key, { signal } = {}) {
-      using wait = timeoutSignal(queryTimeoutMs, signal)
-      const found = withConnection(clusters.of(key).pool, wait.signal, (client) =>
-        ask(
-          client,
-          `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-           WHERE nspname = $1 AND relname = 'schema_version'`,
-          prefix + key,
-        ),
-      )
-      return (await rejecting(found, signal)).length > 0
+      const rows = await query(clusters.of(key), signal, HAS_SCHEMA, prefix + key)
+      return rows.length > 0
     },
     async close() {
       await Promise.all(clusters.all.map(({ end }) => end()))

@@ -123,6 +123,14 @@ function missingGrants({ role, schema, objects }: Role, use: 'reads' | 'writes')
 
 const listed = (statements: readonly string[]): string => statements.join('; ')
 
+/** A checkup of the rights, with advice unless they suffice. */
+const rights = (status: Checkup['status'], found: string, remedy?: string): Checkup => ({
+  name: 'rights',
+  status,
+  found,
+  ...(remedy !== undefined && { remedy }),
+})
+
 /** Checks the rights of the role, and names each GRANT that is missing. */
 export async function checkRights(
   client: PostgresPoolClient,
@@ -131,44 +139,34 @@ export async function checkRights(
 ): Promise<Checkup> {
   const found = await readRole(client, names)
   const { role, schema, database, hasUsage, mayCreate, objects, owner } = found!
-  const name = 'rights'
   if (objects.length === 0 && !mayCreate)
-    return {
-      name,
-      status: 'fail',
-      found: `there is no log, and the role ${role} may not create one`,
-      remedy: `GRANT CREATE ON DATABASE ${database} TO ${role}, or run daybook migrate as another role`,
-    }
-  if (objects.length === 0)
-    return { name, status: 'pass', found: `the role ${role} may create the log` }
+    return rights(
+      'fail',
+      `there is no log, and the role ${role} may not create one`,
+      `GRANT CREATE ON DATABASE ${database} TO ${role}, or run daybook migrate as another role`,
+    )
+  if (objects.length === 0) return rights('pass', `the role ${role} may create the log`)
   const usage = hasUsage ? [] : [`GRANT USAGE ON SCHEMA ${schema} TO ${role}`]
   const reads = [...usage, ...missingGrants(found!, 'reads')]
   const writes = missingGrants(found!, 'writes')
   const canWrite = objects.some(({ has }) => has['INSERT'])
   const mayNotRead = `the role ${role} may not read the schema ${schema}`
   if (reads.length > 0)
-    return {
-      name,
-      status: 'fail',
-      found: mayNotRead,
-      remedy: listed(isReadOnly ? reads : [...reads, ...writes]),
-    }
-  if (isReadOnly) return { name, status: 'pass', found: `the role ${role} may read` }
+    return rights('fail', mayNotRead, listed(isReadOnly ? reads : [...reads, ...writes]))
+  if (isReadOnly) return rights('pass', `the role ${role} may read`)
   if (writes.length > 0)
-    return {
-      name,
-      status: canWrite ? 'fail' : 'warn',
-      found: canWrite
+    return rights(
+      canWrite ? 'fail' : 'warn',
+      canWrite
         ? `the role ${role} may not do all that recording needs`
         : `the role ${role} may only read`,
-      remedy: listed(writes),
-    }
+      listed(writes),
+    )
   if (owner !== undefined)
-    return {
-      name,
-      status: 'warn',
-      found: `the role ${role} may read and write, but not add partitions to the table of events`,
-      remedy: `GRANT ${owner} TO ${role}, or open the log as ${owner} at least once a month`,
-    }
-  return { name, status: 'pass', found: `the role ${role} may read and write` }
+    return rights(
+      'warn',
+      `the role ${role} may read and write, but not add partitions to the table of events`,
+      `GRANT ${owner} TO ${role}, or open the log as ${owner} at least once a month`,
+    )
+  return rights('pass', `the role ${role} may read and write`)
 }

@@ -13,12 +13,7 @@ import { readWithRetry, rejecting, withoutTimeLimit, withRetry } from './log/cal
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
 import { importEvents } from './write/import.js'
-import {
-  isRebuildRequested,
-  rebuildProgress,
-  requestRebuild,
-  setDamaged,
-} from '../../src/store-kit/maintenance/repairs.js'
+import { rebuildIndex, setDamaged } from '../../src/store-kit/maintenance/repairs.js'
 import { askProgram, changeIndex, dialectOf } from './index/dialect.js'
 import { type BackpressureOptions, createBackpressure } from './index/backpressure.js'
 import { createPostgresSealer, type PostgresSealer, type SealerOptions } from './index/sealer.js'
@@ -342,19 +337,17 @@ export function createPostgresStore(
 
     async rebuildIndex({ signal, onProgress } = {}) {
       check(signal)
-      await withRetry(log, signal, (client) => askProgram(client, requestRebuild(dialect)))
-      const isRequested = (): Promise<boolean> =>
-        readWithRetry(log, signal, (client) => askProgram(client, isRebuildRequested(dialect)))
-      while (await isRequested()) {
+      const parts: Parameters<typeof rebuildIndex>[0] = {
+        dialect,
+        read: (program) => readWithRetry(log, signal, (client) => askProgram(client, program())),
+        write: (program) => withRetry(log, signal, (client) => askProgram(client, program())),
+      }
+      const pause = async (): Promise<void> => {
         check(signal)
         sealer.checkSoon()
-        onProgress?.(
-          await readWithRetry(log, signal, (client) =>
-            askProgram(client, rebuildProgress(dialect)),
-          ),
-        )
         await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
       }
+      await rebuildIndex(parts, pause, onProgress)
     },
 
     async analyze({ signal } = {}) {

@@ -24,13 +24,7 @@ import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-han
 import { type Compression, readCompression } from './index/compression.js'
 import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppend, createDraftTable } from './write/append.js'
-import {
-  isRebuildRequested,
-  rebuildProgress,
-  requestRebuild,
-  setDamaged,
-} from '../../src/store-kit/maintenance/repairs.js'
-import type { Program } from '../../src/store-kit/maintenance/program.js'
+import { rebuildIndex, setDamaged } from '../../src/store-kit/maintenance/repairs.js'
 import { DIALECT, runProgram } from './index/dialect.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
@@ -361,15 +355,16 @@ export function createSqliteStore(
     },
 
     async rebuildIndex({ signal, onProgress } = {}) {
-      const options = { signal }
-      await write(() => runProgram(connection, requestRebuild(DIALECT)), options)
-      const read = <Result>(program: () => Program<Result>): Promise<Result> =>
-        connection.retry(() => runProgram(connection, program()), options)
-      while (await read(() => isRebuildRequested(DIALECT))) {
-        sealer.checkSoon()
-        onProgress?.(await read(() => rebuildProgress(DIALECT)))
-        await connection.pause(options, REBUILD_CHECK_MS)
+      const parts: Parameters<typeof rebuildIndex>[0] = {
+        dialect: DIALECT,
+        read: (program) => connection.retry(() => runProgram(connection, program()), { signal }),
+        write: (program) => write(() => runProgram(connection, program()), { signal }),
       }
+      const pause = (): Promise<void> => {
+        sealer.checkSoon()
+        return connection.pause({ signal }, REBUILD_CHECK_MS)
+      }
+      await rebuildIndex(parts, pause, onProgress)
     },
 
     analyze: async (options = {}) => analyzeTables(connection, options),

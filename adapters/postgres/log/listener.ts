@@ -33,14 +33,8 @@ export interface ListenerOptions {
   readonly closing: AbortSignal
 }
 
-export function createListener({
-  listening,
-  names,
-  watchers,
-  onNotified,
-  onListening,
-  closing,
-}: ListenerOptions): Listener {
+export function createListener(options: ListenerOptions): Listener {
+  const { listening, names, watchers, onNotified, onListening, closing } = options
   const isUnused = (): boolean => watchers.size === 0 || closing.aborted
   let stop: (() => void) | undefined
   let isConnecting = false

@@ -1,7 +1,12 @@
+import { isSealedSinceRemoval } from '../../../src/store-kit/damages.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { Work } from '../../../src/store-kit/index/work.js'
 import type { IndexPart } from '../../../src/store-kit/index/part.js'
-import { type IndexState, loadState } from '../../../src/store-kit/maintenance/index-rows.js'
+import {
+  type IndexState,
+  loadState,
+  type SegmentRow,
+} from '../../../src/store-kit/maintenance/index-rows.js'
 import type { Connection } from '../connection/connection.js'
 import { DIALECT, runProgram } from './dialect.js'
 
@@ -23,6 +28,19 @@ const OF_SEGMENT = `SELECT created_at FROM daybook_removed WHERE created_at > ? 
 /** The counts of removed events, with the rest of the state of the index. */
 export const readRemoved = (connection: Connection): IndexState =>
   runProgram(connection, loadState(DIALECT))
+
+const EXISTS = 'SELECT 1 FROM daybook_events WHERE created_at = ?'
+
+/** True if no row has this time, although one of the segments does, and no event was removed since they were built. */
+export function isLost(
+  connection: Connection,
+  segments: readonly Pick<SegmentRow, 'removed' | 'first' | 'last'>[],
+  time: Microseconds,
+): boolean {
+  if (connection.statement(EXISTS).get(time)) return false
+  const { removed, removedBefore } = readRemoved(connection)
+  return time >= removedBefore && isSealedSinceRemoval(segments, removed, time)
+}
 
 /** Notes that an event was removed, in the transaction that removes it, before it is counted. */
 export function noteRemoved({ statement }: Connection, time: Microseconds): void {

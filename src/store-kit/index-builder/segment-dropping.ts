@@ -10,22 +10,21 @@ export async function dropSegment({ driver }: Pick<Builder, 'driver'>, id: numbe
   await driver.deleteSegment(id)
 }
 
-/**
- * Removes the hidden segments of processes that ended before they published them. Returns false if
- * there are none. A process that is still building one of them stops when it finds it marked as gone.
- */
-export async function dropAbandoned(builder: Builder): Promise<boolean> {
-  const ids = await builder.driver.hiddenSegments()
+async function dropAll(builder: Builder, ids: readonly number[]): Promise<boolean> {
   for (const id of ids) await dropSegment(builder, id)
   return ids.length > 0
 }
 
 /**
+ * Removes the hidden segments of processes that ended before they published them. Returns false if
+ * there are none. A process that is still building one of them stops when it finds it marked as gone.
+ */
+export const dropAbandoned = async (builder: Builder): Promise<boolean> =>
+  dropAll(builder, await builder.driver.hiddenSegments())
+
+/**
  * Removes the segments whose events are all older than the oldest event of the log; returns false if there
  * are none. An event that is added at such a time later is listed as late.
  */
-export async function dropExpired(builder: Builder): Promise<boolean> {
-  const ids = await builder.driver.hideExpired()
-  for (const id of ids) await dropSegment(builder, id)
-  return ids.length > 0
-}
+export const dropExpired = async (builder: Builder): Promise<boolean> =>
+  dropAll(builder, await builder.driver.hideExpired())

@@ -38,13 +38,8 @@ export function* requestRebuild({ tables }: Dialect): Program<void> {
   yield sql(`UPDATE ${tables.indexState} SET rebuild = true`)
 }
 
-/** True until the index was built anew after {@link requestRebuild}. */
-export function* isRebuildRequested(dialect: Dialect): Program<boolean> {
-  return (yield* loadState(dialect)).isRebuildRequested
-}
-
 /** How far the building of a whole index is. */
-export function* rebuildProgress({ tables }: Dialect): Program<RebuildProgress> {
+function* rebuildProgress({ tables }: Dialect): Program<RebuildProgress> {
   const sizeOf = (state: string): string =>
     `coalesce(sum(CASE WHEN state ${state} THEN size END), 0)`
   const [row] = yield sql(
@@ -52,6 +47,19 @@ export function* rebuildProgress({ tables }: Dialect): Program<RebuildProgress> 
      FROM ${tables.segments}`,
   )
   return { done: Number(row![0]), total: Number(row![1]) }
+}
+
+/** Makes the builder build the whole index anew, and resolves once it has. `pause` wakes the builder, and waits a little. */
+export async function rebuildIndex(
+  { dialect, read, write }: Pick<IndexStore, 'dialect' | 'read' | 'write'>,
+  pause: () => Promise<void>,
+  onProgress: (progress: RebuildProgress) => void = () => {},
+): Promise<void> {
+  await write(() => requestRebuild(dialect))
+  while ((await read(() => loadState(dialect))).isRebuildRequested) {
+    onProgress(await read(() => rebuildProgress(dialect)))
+    await pause()
+  }
 }
 
 /** The next part to build anew: one damaged segment; all segments if that was requested, or if the range of one is not known. */

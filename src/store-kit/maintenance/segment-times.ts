@@ -54,7 +54,7 @@ export function* missingTimes(
 }
 
 /** Which events of some segments still exist. */
-interface Presence {
+export interface Presence {
   isPresent(time: Microseconds): boolean
   /** The count of removed events when the events were looked up. */
   readonly removed: number

@@ -1,3 +1,4 @@
+import type { ResolvedOptions } from './log/options.js'
 import type { AuditEvent } from '../../src/event/event.js'
 import { parseEventId } from '../../src/event/event-id.js'
 import { isUuid } from '../../src/event/uuid.js'
@@ -16,7 +17,6 @@ import type { PostgresLog } from './log/log.js'
 import { readWithRetry } from './log/calls.js'
 import { createReader } from './log/reader.js'
 import type { OwnWrites } from './log/replica.js'
-import type { Replicas } from './replicas/replicas.js'
 import type { ServerNumber } from './log/snapshot.js'
 import { countBounds, countEvents, openCount } from './read/count.js'
 import { createLogEnds } from './read/count-span.js'
@@ -49,12 +49,11 @@ const newestOf = (events: readonly Pick<AuditEvent, 'created_at'>[]): Microsecon
 
 const ALL_TIME = { from: 0, to: Number.MAX_SAFE_INTEGER } as const
 
-export interface ReadingOptions {
+export interface ReadingOptions extends Pick<
+  ResolvedOptions,
+  'replicas' | 'maxLagMs' | 'queryTimeoutMs'
+> {
   readonly clock: Clock | undefined
-  readonly replicas: Replicas
-  /** A replica that may be further behind does not answer. */
-  readonly maxLagMs: number | undefined
-  readonly queryTimeoutMs: number
   readonly tuning: SealingTuning
   readonly firstProbe: number
   /** How many events the index must have for a count to use it. */

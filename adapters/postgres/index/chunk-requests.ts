@@ -56,9 +56,10 @@ export type Request = {
 /** The parameters of a request, in the order of its branch's columns. */
 type Values = readonly (string | number)[]
 
-interface Branch {
+interface Branch<Given> {
   /** The parameters' names and types. */
   readonly columns: readonly (readonly [name: string, type: string])[]
+  readonly values: (given: Given) => Values
   /** Rows of `first`, `ordinal`, `vals`, `posts`, `number` and `checksum`, all as text. */
   readonly select: (names: Names) => string
 }
@@ -79,27 +80,39 @@ const NAMES_AT_ONCE = 8192
 const IN_LISTS = 'c.segment = r.segment AND c.name = r.name AND c.kind = r.kind'
 const AT_PLACE = `(decode(r.first, 'hex'), r.ordinal)`
 
+const listsValues = ({ segment, name, kind }: Lists): Values => [segment, name, kind]
+const placeValues = ({ lists, place, max }: RunRequest): Values => [
+  ...listsValues(lists),
+  place.first,
+  place.ordinal,
+  max,
+]
+
 /** Each branch descends the index of keys, or of numbers, once. */
-const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
+const BRANCHES: { readonly [By in keyof Requests]: Branch<Requests[By]> } = {
   down: {
     columns: PLACE,
+    values: placeValues,
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE ${IN_LISTS} AND (c.first, c.ordinal) <= ${AT_PLACE}
       ORDER BY c.first DESC, c.ordinal DESC LIMIT r.max_rows`,
   },
   up: {
     columns: PLACE,
+    values: placeValues,
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE ${IN_LISTS} AND (c.first, c.ordinal) > ${AT_PLACE}
       ORDER BY c.first, c.ordinal LIMIT r.max_rows`,
   },
   pieces: {
     columns: [...LISTS, ['first', 'text']],
+    values: ({ lists, first }) => [...listsValues(lists), first],
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE ${IN_LISTS} AND c.first = decode(r.first, 'hex') ORDER BY c.ordinal`,
   },
   ends: {
     columns: LISTS,
+    values: ({ lists }) => listsValues(lists),
     select({ chunks }) {
       const end = (order: string): string => `(SELECT c.number FROM ${chunks} AS c
         WHERE ${IN_LISTS} ORDER BY c.first ${order}, c.ordinal ${order} LIMIT 1)::text`
@@ -112,6 +125,7 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['low', 'int'],
       ['high', 'int'],
     ],
+    values: ({ lists, from, to }) => [lists.segment, from, to],
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number BETWEEN r.low AND r.high ORDER BY c.number`,
   },
@@ -120,6 +134,7 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['segment', 'bigint'],
       ['number', 'int'],
     ],
+    values: ({ segment, block }) => [segment, block],
     select: ({ chunks }) => `SELECT ${CHUNK} FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number = r.number AND c.kind = ${TIMES_KIND}`,
   },
@@ -128,41 +143,21 @@ const BRANCHES: Readonly<Record<Request['by'], Branch>> = {
       ['segment', 'bigint'],
       ['blocks', 'int'],
     ],
+    values: ({ segment, blocks }) => [segment, blocks],
     select: ({ chunks }) => `SELECT NULL, NULL, NULL,
       encode(string_agg(c.first, ''::bytea ORDER BY c.number), 'base64'), NULL, NULL FROM ${chunks} AS c
       WHERE c.segment = r.segment AND c.number < r.blocks`,
   },
   names: {
     columns: [['low', 'int']],
+    values: ({ from }) => [from],
     select: ({ attributeNames }) =>
       `SELECT NULL, NULL, c.name, NULL, c.id::text, c.checksum::text FROM ${attributeNames} AS c
       WHERE c.id > r.low ORDER BY c.id LIMIT ${NAMES_AT_ONCE}`,
   },
 }
 
-const listsValues = ({ segment, name, kind }: Lists): Values => [segment, name, kind]
-
-function valuesOf(request: Request): Values {
-  switch (request.by) {
-    case 'down':
-    case 'up': {
-      const { lists, place, max } = request
-      return [...listsValues(lists), place.first, place.ordinal, max]
-    }
-    case 'pieces':
-      return [...listsValues(request.lists), request.first]
-    case 'ends':
-      return listsValues(request.lists)
-    case 'numbers':
-      return [request.lists.segment, request.from, request.to]
-    case 'times':
-      return [request.segment, request.block]
-    case 'firsts':
-      return [request.segment, request.blocks]
-    case 'names':
-      return [request.from]
-  }
-}
+const valuesOf = (request: Request): Values => BRANCHES[request.by].values(request as never)
 
 export const segmentOf = (request: Request): number =>
   'lists' in request ? request.lists.segment : request.segment

@@ -7,25 +7,23 @@ import {
   type Sealer,
 } from '../../../src/store-kit/index-builder/sealer.js'
 import type { RoundEnd } from '../../../src/store-kit/index-builder/round.js'
-import { type LockState, newLockState } from '../connection/checkpointer.js'
+import { newLockState } from '../connection/checkpointer.js'
 import type { Connection } from '../connection/connection.js'
 import { DEFAULT_CACHE_BYTES } from '../connection/page-cache.js'
-import type { Compression } from './compression.js'
 import { createEarlyCheck, findDue } from './due.js'
 import { DEFAULT_TUNING } from './index-state.js'
 import { pacerInMain } from './pacing.js'
-import { createRoundRunner, type RoundRunner } from './round-runner.js'
+import { createRoundRunner, type RoundRunner, type RunnerOptions } from './round-runner.js'
 import { sealingThreadFile, startSealingThread } from './start-sealing-thread.js'
 import { warn } from '../../../src/async/warn.js'
 
-export interface SealerOptions extends CommonSealerOptions {
+export interface SealerOptions
+  extends
+    CommonSealerOptions,
+    Required<Pick<RunnerOptions, 'compression' | 'cacheBytes' | 'lock'>> {
   /** The thread ends after this long without work, to free its memory. */
   readonly idleMs: number
   readonly threadFile: () => URL
-  readonly compression: Compression
-  /** Memory for pages of the file. */
-  readonly cacheBytes: number
-  readonly lock: LockState
 }
 
 const DEFAULTS: Omit<SealerOptions, 'lock'> = {

@@ -86,7 +86,7 @@ function testOf(
 const MAX_SEARCHES = 16
 
 /** A test by which the text of attributes rules out events; `undefined` if it can rule out none, or not faster than parsing. */
-export function textTest(where: Grouping | undefined): TextTest | undefined {
+function textTest(where: Grouping | undefined): TextTest | undefined {
   let searches = 0
   const test = pushDownWith<TextTest>(
     where,

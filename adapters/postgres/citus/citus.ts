@@ -14,7 +14,7 @@ import { LOG_LOCKS, type Names, quoteText } from '../schema/names.js'
  */
 
 /** The class of connection errors: the call is repeated on a new connection, to the node that has the schema at that time. */
-export const MOVED = '08000'
+const MOVED = '08000'
 
 /** The node that the schema is on, by the place of one of its tables. */
 const placementSql = (names: Names, columns: string, from = ''): string =>

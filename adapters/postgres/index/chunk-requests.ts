@@ -159,9 +159,6 @@ const BRANCHES: { readonly [By in keyof Requests]: Branch<Requests[By]> } = {
 
 const valuesOf = (request: Request): Values => BRANCHES[request.by].values(request as never)
 
-export const segmentOf = (request: Request): number =>
-  'lists' in request ? request.lists.segment : request.segment
-
 /** Identifies a request, apart from `max`, and from the segment that needs names. */
 export const keyOf = (request: Request): string =>
   request.by === 'down' || request.by === 'up'

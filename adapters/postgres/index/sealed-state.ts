@@ -16,7 +16,7 @@ import { damagedIndexState, selectSegments } from './index-state.js'
 /** Late, removed and unsealed events are read, or counted, up to one more than these. */
 export const MAX_LATE = 100
 export const MAX_REMOVED = 100
-export const MAX_UNSEALED = 20_000
+const MAX_UNSEALED = 20_000
 
 /** The index as a snapshot has it, read without any event. */
 export interface SealedState extends IndexState {

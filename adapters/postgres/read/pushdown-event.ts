@@ -62,7 +62,7 @@ const pushDownColumn = pushDownColumns((name) => ({
 }))
 
 /** Like {@link pushDownEvents}, for one own field. */
-export function pushDownOwnField(
+function pushDownOwnField(
   field: OwnField,
   predicate: Predicate,
   values: readonly string[],
@@ -138,11 +138,11 @@ function pushDownAnyText(
 }
 
 // Longer SQL costs the server more than it saves.
-export const MAX_SQL_LENGTH = 100_000
+const MAX_SQL_LENGTH = 100_000
 
 const isText = (param: unknown): param is string => typeof param === 'string'
 
-export const lengthOf = ({ text, params }: Sql): number =>
+const lengthOf = ({ text, params }: Sql): number =>
   params.filter(isText).reduce((sum, param) => sum + param.length, text.length)
 
 /** Pushes conditions down until the SQL is too long; the predicate tests the rest. */

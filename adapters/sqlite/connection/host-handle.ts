@@ -24,7 +24,7 @@ export function driverOf(handle: object): SqliteDriverName | undefined {
 export const asDatabase = (handle: HostDatabase): SqliteDatabase =>
   isNodeSqliteDatabase(handle) ? fromNodeSqlite(handle) : handle
 
-export const isOpen = (handle: HostDatabase): boolean =>
+const isOpen = (handle: HostDatabase): boolean =>
   isNodeSqliteDatabase(handle) ? handle.isOpen : handle.open
 
 /** Says what is wrong with an open handle that is not of the driver's library; see library.ts. */

@@ -75,7 +75,7 @@ export function touchLive({ statement }: Connection, ids: readonly string[]): vo
 }
 
 /** Moves the event to the table of events, with the `added` attributes, if it is open. */
-export function moveLive({ connection, live }: Tables, id: string, added?: JsonObject): void {
+function moveLive({ connection, live }: Tables, id: string, added?: JsonObject): void {
   const row = live.row(id)
   if (!row) return
   const { attributes, created_at: time, ...rest } = withTexts(connection, row)

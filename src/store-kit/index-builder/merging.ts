@@ -6,18 +6,11 @@ import { mergedChunks } from './merge-lists.js'
 import { chooseNames } from './merge-names.js'
 import { type MergedTimes, mergeTimes } from './merge-times.js'
 import { dropSegment } from './segment-dropping.js'
-import { mergedLevel, nextToMerge } from './segment-levels.js'
+import { mergedLevel } from './segment-levels.js'
 import { writeSegment } from './segment-writing.js'
 
 interface MergedEvents extends MergedTimes {
   readonly removed: number
-}
-
-/** Merges the next segments, if there are enough of a level: see `mergeSegments`. */
-export async function mergeNext(builder: Builder): Promise<boolean> {
-  const parts = nextToMerge(await builder.driver.visibleSegments(), builder.tuning)
-  if (parts) await mergeSegments(builder, parts)
-  return parts !== undefined
 }
 
 /**

@@ -33,7 +33,7 @@ export interface Entry {
 export const ANY_VALUE = 0
 
 /** Size of a chunk that fits in a page of 4096 bytes, besides the headers of the page and the row. */
-export const MAX_CHUNK_BYTES = 3900
+const MAX_CHUNK_BYTES = 3900
 // Longer lists have chunks of their own.
 const MAX_SHARED_BYTES = 1000
 // Maximum length of the layout and the numbers before a piece.

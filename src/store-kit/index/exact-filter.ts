@@ -24,7 +24,7 @@ export interface ExactTest {
 }
 
 /** All events match. */
-export const ALL_EVENTS: ExactFilter = { combinator: 'and', parts: [] }
+const ALL_EVENTS: ExactFilter = { combinator: 'and', parts: [] }
 
 /** True if an index may have the values of the name. False for names that are never indexed. */
 export const isIndexedName = (name: string): boolean =>

@@ -36,7 +36,7 @@ export const summedColumns = (hasStarts: boolean): string =>
   hasStarts ? `${SUMMED_COLUMNS}, starts` : SUMMED_COLUMNS
 
 /** The states of segments that queries read, or read the events of. */
-export const IS_SHOWN = `state IN (${SegmentState.visible}, ${SegmentState.damaged})`
+const IS_SHOWN = `state IN (${SegmentState.visible}, ${SegmentState.damaged})`
 
 /** SQL for the rows of {@link readSegmentRow}, by the times of their first events. */
 export const segmentsSql = (segments: string, hasStarts: boolean): string =>

@@ -8,7 +8,7 @@ import type {
 import { createDriver } from '../../../adapters/postgres/index/index-driver.js'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { Partitions } from '../../../adapters/postgres/schema/names.js'
-import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
+import { mergeNext } from '../../support/merge-next.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import type { StepRunner } from '../../../src/store-kit/index-builder/steps.js'
 import { type IndexHarness, OLD, someAttributes, useIndex } from '../../support/index-fixture.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
+import { mergeNext } from '../../support/merge-next.js'
 import { rebuildNext } from '../../../src/store-kit/index-builder/rebuilding.js'
 import { sealEarly, sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import {

@@ -14,7 +14,7 @@ import type { SegmentRow } from '../../../src/store-kit/maintenance/index-rows.j
 import { readSegment } from '../../../adapters/sqlite/index/segment-reader.js'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import type { Builder } from '../../../src/store-kit/index-builder/builder.js'
-import { mergeNext } from '../../../src/store-kit/index-builder/merging.js'
+import { mergeNext } from '../../support/merge-next.js'
 import { sealNext } from '../../../src/store-kit/index-builder/sealing.js'
 import { IMMEDIATE_STEPS } from '../../support/immediate-steps.js'
 import { INDEX_BOUNDS } from '../../../src/store-kit/index/index-bounds.js'

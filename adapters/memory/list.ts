@@ -58,7 +58,12 @@ export async function listEvents(
     matches: tracedFilter(trace, compileFilterInSteps(query.where)),
     probe: { any: tuning.probe, forValues: tuning.probe },
     maxFetched: 0,
-    enter: (method, reason) => void (trace && (trace.enter(method).reason = reason)),
+    enter(method, reason) {
+      const step = trace?.enter(method)
+      // Without an index, there is no choice to explain.
+      if (step && isIndexed) step.reason = reason
+      return undefined
+    },
     scan: (request) => scan(range, bounds, request, slices),
     coveredTo: () => Promise.resolve(NEWEST),
     async openIndex() {

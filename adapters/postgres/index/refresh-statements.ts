@@ -22,7 +22,7 @@ export interface LateRow {
   readonly time: Microseconds
 }
 
-/** What has changed in the index, and the events that are in no segment yet. */
+/** The state of the index, what is new in it, and the events that are in no segment yet. */
 export interface Refreshed extends IndexState {
   /** The server that answered; see `serverSql`. */
   readonly server: string

@@ -53,7 +53,7 @@ export function* missingTimes(
   return rows.map(([time]) => Number(time))
 }
 
-/** Which events of some segments still exist. */
+/** The events of some segments that still exist. */
 export interface Presence {
   isPresent(time: Microseconds): boolean
   /** The count of removed events when the events were looked up. */

@@ -1,15 +1,23 @@
+import type { AuditEvent } from '../../src/event/event.js'
 import { type QueryTrace, tracedFilter } from '../../src/store/trace.js'
 import type { EventQuery } from '../../src/filter/ast.js'
 import { type TimeBounds, timeBounds } from '../../src/filter/bounds.js'
+import { type EventCollector, pageCollector } from '../../src/store-kit/collect.js'
 import { compileFilterInSteps } from '../../src/filter/evaluate.js'
 import { scanDirection } from '../../src/filter/order.js'
-import { createTimeSlices, type TimeSlices } from '../../src/filter/time-slices.js'
-import { indexFilter } from '../../src/store-kit/index/index-filter.js'
-import { listInTime, type ListPorts } from '../../src/store-kit/planning/list-planner.js'
-import { listSorted } from '../../src/store-kit/planning/list-sorted.js'
-import { isWork, openView, type Task, type Tasks } from '../../src/store-kit/planning/session.js'
+import type { Decide, Decision } from '../../src/filter/steps.js'
+import { type IndexFilter, indexFilter } from '../../src/store-kit/index/index-filter.js'
+import {
+  candidatesInTime,
+  isIndexedOrder,
+  takeSorted,
+} from '../../src/store-kit/index/index-list.js'
+import type { Order } from '../../src/store-kit/index/part.js'
+import { createProbe, type Probe } from '../../src/store-kit/index/probe.js'
+import { tracedView } from '../../src/store-kit/index/traced-view.js'
 import type { EventPage } from '../../src/store/store.js'
 import type { EventIndex } from './event-index.js'
+import { createTimeSlices } from '../../src/filter/time-slices.js'
 import type { EventRange, Timeline } from './timeline.js'
 
 /** Settings that tests vary. */
@@ -29,86 +37,111 @@ export interface ListSources {
   readonly pause: () => Promise<void>
 }
 
+/** The state of one list query. */
+interface ListQuery {
+  readonly sources: ListSources
+  readonly query: EventQuery
+  readonly trace: QueryTrace | undefined
+  readonly collector: EventCollector
+  readonly matches: Decide<AuditEvent>
+  readonly bounds: TimeBounds
+  /** The events within the bounds when the list begins. */
+  readonly range: EventRange
+}
+
 /**
  * Number of events that a scan checks between two readings of the clock. A reading costs as much as a cheap check.
  */
 const CLOCK_STRIDE = 16
 
-/** The index has all events. */
-const NEWEST = Number.MAX_SAFE_INTEGER
-
-/** Returns a page of the matching events, as `list-planner.ts` plans it. */
+/** Returns a page of the matching events. */
 export async function listEvents(
-  { timeline, index, tuning, pause }: ListSources,
+  sources: ListSources,
   query: EventQuery,
   trace: QueryTrace | undefined,
 ): Promise<EventPage> {
-  const { from, to } = timeBounds(query.where)
-  const bounds = { from, to: Math.min(to, NEWEST) }
-  const range = timeline.between(from, to)
+  const collector = pageCollector(query)
+  const bounds = timeBounds(query.where)
+  const matches = tracedFilter(trace, compileFilterInSteps(query.where))
+  const range = sources.timeline.between(bounds.from, bounds.to)
+  const list = { sources, query, trace, collector, matches, bounds, range }
   const direction = scanDirection(query.sorts)
-  const size = direction ? range.to - range.from : timeline.size
-  const isIndexed = size >= tuning.minIndexed
-  const filter = isIndexed ? indexFilter(query.where) : undefined
-  const slices = createTimeSlices(pause)
-  const ports: ListPorts = {
-    query,
-    filter,
-    hasIndex: isIndexed,
-    matches: tracedFilter(trace, compileFilterInSteps(query.where)),
-    probe: { any: tuning.probe, forValues: tuning.probe },
-    maxFetched: 0,
-    enter(method, reason) {
-      const step = trace?.enter(method)
-      // Without an index, there is no choice to explain.
-      if (step && isIndexed) step.reason = reason
-      return undefined
-    },
-    scan: (request) => scan(range, bounds, request, slices),
-    coveredTo: () => Promise.resolve(NEWEST),
-    async openIndex() {
-      const view = await slices.finish(index.view(filter))
-      return openView(view, { tasks: tasksIn(slices), filter, trace })
-    },
-    // A walk along the index reads each event when it reaches it.
-    visitAt: () => Promise.resolve(false),
-  }
-  const collector = direction
-    ? await listInTime(ports, direction, bounds)
-    : await listSorted(ports, bounds)
-  return collector!.page()
+  if (direction) await listInTime(list, direction)
+  else await listSorted(list)
+  return collector.page()
 }
 
-/** Visits the events one by one, up to the end of the probe if there is one. Returns the bounds that are left. */
+/** Lists in the order of `created_at`. */
+async function listInTime(list: ListQuery, order: Order): Promise<void> {
+  const { query, range } = list
+  const { minIndexed, probe } = list.sources.tuning
+  const isIndexed = range.to - range.from >= minIndexed
+  const filter = isIndexed ? indexFilter(query.where) : undefined
+  const rest = await scan(list, order, filter && createProbe(probe))
+  if (rest) await listByIndex(list, filter, order, rest)
+}
+
+/**
+ * Checks the events one by one, up to the end of the probe if there is one. If the probe ended before the page was
+ * full, returns the remaining bounds.
+ */
 async function scan(
-  { events, times, from, to }: EventRange,
-  bounds: TimeBounds,
-  { order = 'desc', visit, probe }: Parameters<ListPorts['scan']>[0],
-  slices: TimeSlices,
+  { sources, range: { events, times, from, to }, trace, collector, matches, bounds }: ListQuery,
+  order: Order,
+  probe?: Probe,
 ): Promise<TimeBounds | undefined> {
   const step = order === 'asc' ? 1 : -1
+  trace?.enter(probe ? 'probe' : 'scan')
+  const timeSlices = createTimeSlices(sources.pause)
   let at = step > 0 ? from : to - 1
   for (let seen = 1; at >= from && at < to; seen++, at += step) {
+    const event = events[at]!
     if (probe?.left() === 0)
       return step > 0 ? { from: times[at]!, to: bounds.to } : { from: bounds.from, to: times[at]! }
-    const decision = visit(events[at]!, 0)
-    if (typeof decision === 'boolean' ? decision : await slices.finish(decision)) return undefined
+    const decision = matches(event)
+    if (typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)) {
+      probe?.matched()
+      const added = collector.add(event)
+      if (typeof added === 'boolean' ? added : await timeSlices.finish(added)) return undefined
+    }
     probe?.passed(1)
-    if (seen % CLOCK_STRIDE === 0 && slices.isOver()) await slices.next()
+    if (seen % CLOCK_STRIDE === 0 && timeSlices.isOver()) await timeSlices.next()
   }
   return undefined
 }
 
-/** Runs tasks one after the other, with turns of the event loop in between. */
-function tasksIn(slices: TimeSlices): Tasks {
-  const one = async <Result>(task: Task<Result>): Promise<Result> => {
-    const started = task()
-    return isWork(started) ? slices.finish(started) : started
+/** Finds the events within the bounds by the index. */
+async function listByIndex(
+  { sources: { index, pause }, trace, collector, matches }: ListQuery,
+  filter: IndexFilter | undefined,
+  order: Order,
+  bounds: TimeBounds,
+): Promise<void> {
+  trace?.enter('index')
+  const timeSlices = createTimeSlices(pause)
+  const view = tracedView(await timeSlices.finish(index.view(filter)), trace)
+  for (const event of candidatesInTime(view, filter, order, bounds)) {
+    const decision = event !== undefined && matches(event)
+    const isMatch = typeof decision === 'boolean' ? decision : await timeSlices.finish(decision)
+    const added = isMatch && collector.add(event!)
+    if (typeof added === 'boolean' ? added : await timeSlices.finish(added)) return
+    if (timeSlices.isOver()) await timeSlices.next()
   }
-  const all = async <Result>(tasks: readonly Task<Result>[]): Promise<Result[]> => {
-    const results: Result[] = []
-    for (const task of tasks) results.push(await one(task))
-    return results
+}
+
+/** Lists in the order of attributes. Uses the index, except for the order of ids, which the index lacks. */
+async function listSorted(list: ListQuery): Promise<void> {
+  const { sources, query, trace, collector, matches, bounds } = list
+  const { timeline, index, tuning, pause } = sources
+  if (timeline.size < tuning.minIndexed || !isIndexedOrder(query.sorts)) {
+    await scan(list, collector.direction)
+    return
   }
-  return { all, one }
+  trace?.enter('sort')
+  const add = (event: AuditEvent): Decision => collector.add(event)
+  const filter = indexFilter(query.where)
+  const timeSlices = createTimeSlices(pause)
+  const view = tracedView(await timeSlices.finish(index.view(filter)), trace)
+  for (const _ of takeSorted(view, { filter, query, bounds, matches, add }))
+    if (timeSlices.isOver()) await timeSlices.next()
 }

@@ -19,7 +19,7 @@ import {
 } from './session.js'
 
 /*
- * Lists of every store are planned here. A list by time is answered in these steps:
+ * Lists of every store with a segment index are planned here. A list by time is answered in these steps:
  *
  * 1. If the index cannot test the filter, all events within the bounds are scanned in order, until the page is full.
  * 2. Otherwise the first events of the order are probed: checked one by one, as most pages are found among them. The

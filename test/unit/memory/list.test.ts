@@ -32,9 +32,8 @@ it.each([0, 1, 2, 7, 16])('a probe of %i and the index find what a scan finds', 
   for (const query of QUERIES)
     expect(await numbers(indexed, query), query).toEqual(await numbers(plain, query))
   const { steps } = await indexed.explain('filter[n_eq]=3')
-  expect(steps.at(-1)!.reason).toBe(probe > 0 ? `0 of the ${probe} newest events match` : undefined)
   expect(steps.map(({ method, checked }) => [method, checked])).toEqual([
-    ...(probe > 0 ? [['probe', probe]] : []),
+    ['probe', probe],
     ['index', 1],
   ])
 })

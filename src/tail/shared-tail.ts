@@ -56,8 +56,10 @@ export interface SharedTail {
   startIn(ring: Ring, cursor: string, options: StoreReadOptions): Promise<string>
   createCatchUp(filter: TailFilter, options: { readonly hasChanges: boolean }): CatchUp
   readonly loadLive: LoadLive
-  /** Shared by all readers with the same filter. */
+  /** Shared by all readers with the same filter, apart from those of changes. */
   readonly selections: FilterSelections
+  /** Shared by all readers of changes with the same filter. Only their entries have revisions. */
+  readonly changeSelections: FilterSelections
   /** To be called with the events that this process has stored. */
   stored(events: readonly AuditEvent[]): void
   /** Makes the sessions poll soon. */
@@ -171,6 +173,7 @@ export function createSharedTail(store: EventStore, options: SessionOptions = {}
     createCatchUp: openCatchUp,
     loadLive: sharedLoads(store),
     selections: createFilterSelections(),
+    changeSelections: createFilterSelections(),
     async read(view, { after, signal }) {
       if (!plain || plain.hasEnded()) plain = open(false)
       const reader = new Reader(plain, signal)

@@ -122,7 +122,7 @@ const readChanges = (
 ): AsyncGenerator<AuditEvent | EventChange, void, void> =>
   followChanges(shared, {
     filter,
-    select: async (batch, after) => shared.selections.of(batch, filter, after),
+    select: async (batch, after) => shared.changeSelections.of(batch, filter, after),
     start: cursor,
     tracker: createChangeTracker({
       load: shared.loadLive,

@@ -175,6 +175,20 @@ describe('a tail with changes', () => {
     expect(readsBy('openEvents')).toBe(0)
   })
 
+  it('delivers the changes beside a tail with the same filter that has read the event before', async () => {
+    const { tail, open, change } = rig()
+    await using plain = tail('', { changes: false })
+    await using items = tail()
+    const started = [nextEvent(plain), nextEvent(items)]
+    await open()
+    await Promise.all(started)
+    const id = await open({ a: 1 })
+    expect(await nextEvent(plain)).toMatchObject({ id })
+    expect(await nextEvent(items)).toMatchObject({ id })
+    await change(id, 1, { a: 2 })
+    expect(await nextChange(items)).toMatchObject({ id, patch: [{ path: '/a', value: 2 }] })
+  })
+
   it('misses no change that happens during a poll', async () => {
     let act = async (_method: string): Promise<void> => {}
     const { tail, open, change, close } = rig((memory) => ({

@@ -1,42 +1,89 @@
-import { memoryLogs } from 'daybook/memory'
+import { memoryLogs, memoryStore } from 'daybook/memory'
 import { clock, EVENTS, PROBES } from '../support/concealed.js'
-import { HOSTS, leaksOf, RULES, serveLog, serveLogs } from '../support/concealed-servers.js'
-import { memoryPlace, sqlitePlace } from '../support/event-stores.js'
+import {
+  type Answers,
+  answersOf,
+  HOSTS,
+  leaksOf,
+  RULES,
+  type Served,
+  serveLog,
+  serveLogs,
+} from '../support/concealed-servers.js'
+import { startOwnPostgres } from '../support/postgres.js'
+import { tempDir } from '../support/temp.js'
+import { type Location, type Place, PLACES } from './conceal/places.js'
+import { differences, READERS, transcriptOf } from './conceal/transcript.js'
 import type { Campaign } from './run.js'
 
 /*
- * Sends all probes to each framework, on the memory store and SQLite in turn, and for several logs. An answer must be that of a log whose events
- * never had the concealed attributes. A round is one framework with one store.
+ * Sends all probes to a log on each kind of store, and to several logs: to each framework an eighth of them. An answer must be that of a
+ * log whose events never had the concealed attributes. A round is one framework with one store.
  */
 
+const serve = (host: string, place: Place, at: Location): Promise<Served> =>
+  'open' in place
+    ? serveLog(host, place.open(at), EVENTS.stored, RULES)
+    : serveLogs(host, place.openLogs(at), EVENTS.stored, RULES)
+
+/** Compares what goes on being read. */
+async function readOn(
+  host: string,
+  place: Extract<Place, { open: unknown }>,
+  at: Location,
+): Promise<{ readonly sent: number; readonly leaks: readonly string[] }> {
+  const [given, model] = await Promise.all([
+    transcriptOf(host, place.open(at), READERS.given),
+    transcriptOf('node:http', { store: memoryStore() }, READERS.model),
+  ])
+  return { sent: Object.keys(model).length, leaks: differences(given, model) }
+}
+
 export const campaign: Campaign = {
-  rounds: 2 * HOSTS.length,
+  rounds: PLACES.length * HOSTS.length,
   async run({ from, rounds, store: chosen, failed }) {
-    const all = { memory: memoryPlace, sqlite: sqlitePlace }
-    const stores = Object.entries(all).filter(([name]) => chosen === undefined || name === chosen)
-    let sent = 0
-    let leaks = 0
-    for (let round = from; round < rounds; round++) {
-      const host = HOSTS[round % HOSTS.length]!
-      const isSeveral = round % 4 === 3
-      const [name, create] = stores[round % stores.length]!
-      const [place, modelPlace] = await Promise.all([create(), memoryPlace()])
-      const [given, model] = isSeveral
-        ? [
-            await serveLogs(host, memoryLogs({ clock }), EVENTS.stored, RULES),
-            await serveLogs('node:http', memoryLogs({ clock }), EVENTS.shown),
-          ]
-        : [
-            await serveLog(host, place.open(clock), EVENTS.stored, RULES),
-            await serveLog('node:http', modelPlace.open(clock), EVENTS.shown),
-          ]
-      const found = await leaksOf(given, model)
-      sent += PROBES.length
-      leaks += found.length
-      for (const leak of found) failed(`${host}, ${isSeveral ? 'several logs' : name}: ${leak}`)
-      await Promise.all([given, model].map((one) => one.close()))
-      for (const one of [place, modelPlace]) await one.remove()
+    const temp = tempDir()
+    const needsPostgres = chosen === undefined || chosen === 'postgres'
+    const server = needsPostgres ? await startOwnPostgres() : undefined
+    const models = {
+      open: await serveLog('node:http', { store: memoryStore({ clock }) }, EVENTS.shown),
+      openLogs: await serveLogs('node:http', memoryLogs({ clock }), EVENTS.shown),
     }
-    return { sent, leaks }
+    const answers: Record<string, Answers> = {
+      open: answersOf(models.open),
+      openLogs: answersOf(models.openLogs),
+    }
+    const figures = { sent: 0, leaks: 0 }
+    const places = PLACES.filter(({ kind }) => chosen === undefined || kind === chosen)
+    for (let round = from; round < Math.min(rounds, places.length * HOSTS.length); round++) {
+      const number = Math.floor(round / HOSTS.length)
+      const part = round % HOSTS.length
+      const place = places[number]!
+      const way = 'open' in place ? 'open' : 'openLogs'
+      const host = HOSTS[(part + number) % HOSTS.length]!
+      const at = { folder: temp.dir, url: server?.url ?? '', name: `log${round}` }
+      const given = await serve(host, place, { ...at, options: { clock } })
+      const probes = PROBES.filter((_, i) => i % HOSTS.length === part).filter(
+        // The three kinds of several logs share the probes: their stores get the same queries as single logs.
+        (_, i) => way === 'open' || i % 3 === number % 3,
+      )
+      const found = await leaksOf(given, answers[way]!, probes)
+      figures.sent += probes.length
+      figures.leaks += found.length
+      for (const leak of found) failed(`${host}, ${place.kind}, ${way}: ${leak}`)
+      await given.close()
+      if (part < HOSTS.length - 1) continue
+      if ('open' in place) {
+        const followed = await readOn(host, place, { ...at, name: `on${round}`, options: {} })
+        figures.sent += followed.sent
+        figures.leaks += followed.leaks.length
+        for (const leak of followed.leaks) failed(`${host}, ${place.kind}: ${leak}`)
+      }
+      console.log(place.kind, way, figures)
+    }
+    for (const model of Object.values(models)) await model.close()
+    await server?.stop()
+    temp.remove()
+    return figures
   },
 }

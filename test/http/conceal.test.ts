@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { DeliveryError } from '../../src/subscriptions/channel.js'
 import { clock, EVENTS, PROBES, SECRET } from '../support/concealed.js'
 import {
+  answersOf,
   HOSTS,
   leaksOf,
   RULES,
@@ -25,25 +26,27 @@ const closing = <Server extends Served>(server: Server): Server => {
 }
 
 /** Each host gets other requests; `test/campaigns/conceal.ts` sends all of them to all hosts and stores. */
-const SHARE = Number(process.env['SHARE'] ?? 16)
+const SHARE = Number(process.env['SHARE'] ?? 64)
 const shareOf = (n: number) => PROBES.filter((_, i) => i % SHARE === n % SHARE)
 
 it('requests tell nothing of concealed attributes and hidden events', async () => {
   const temp = tempDir()
   onTestFinished(() => temp.remove())
-  const model = closing(await serveLog('node:http', memoryStore({ clock }), EVENTS.shown))
+  const model = await serveLog('node:http', { store: memoryStore({ clock }) }, EVENTS.shown)
+  const answers = answersOf(closing(model))
   for (const [i, host] of HOSTS.entries()) {
     const store =
       i % 2 === 0 ? memoryStore({ clock }) : sqliteStore({ filename: temp.file(`${i}.db`), clock })
-    const given = closing(await serveLog(host, store, EVENTS.stored, RULES))
-    expect(await leaksOf(given, model, shareOf(i)), host).toEqual([])
+    const given = closing(await serveLog(host, { store }, EVENTS.stored, RULES))
+    expect(await leaksOf(given, answers, shareOf(i)), host).toEqual([])
   }
 })
 
 it('nor do requests for several logs', async () => {
-  const model = closing(await serveLogs('node:http', memoryLogs({ clock }), EVENTS.shown))
+  const model = await serveLogs('node:http', memoryLogs({ clock }), EVENTS.shown)
+  const answers = answersOf(closing(model))
   const given = closing(await serveLogs('Fetch', memoryLogs({ clock }), EVENTS.stored, RULES))
-  expect(await leaksOf(given, model, shareOf(HOSTS.length))).toEqual([])
+  expect(await leaksOf(given, answers, shareOf(HOSTS.length))).toEqual([])
 })
 
 const TYPES = { 'own:live': { live: true } } as const

@@ -32,6 +32,8 @@ export interface RawRequest {
   readonly body?: string | Uint8Array
   /** `null` sends no credentials. */
   readonly user?: string | null
+  /** Keeps connections. @default each request has one of its own */
+  readonly agent?: http.Agent
 }
 
 export interface TestServer {
@@ -63,12 +65,12 @@ export function checkAnswersBy(url: string, check: AnswerCheck): () => void {
 }
 
 export function send(url: string, path: string, request: RawRequest = {}): Promise<RawResponse> {
-  const { method = 'GET', headers = {}, body, user = 'ann' } = request
+  const { method = 'GET', headers = {}, body, user = 'ann', agent = false } = request
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const authorization = user === null ? {} : { authorization: basic(user) }
     const outgoing = http.request(
-      { hostname, port, path, method, headers: { ...authorization, ...headers }, agent: false },
+      { hostname, port, path, method, headers: { ...authorization, ...headers }, agent },
       (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -164,7 +164,8 @@ const MAX_TRIES = 20
 async function leakOf(given: Served, answers: Answers, probe: Probe): Promise<string | undefined> {
   if (probe.isRefused) {
     const { status, body } = await ask(given, probe)
-    const isRight = status === 400 && body.includes('UNKNOWN_ATTRIBUTE')
+    const isNamed = probe.request?.method === 'HEAD' || body.includes('UNKNOWN_ATTRIBUTE')
+    const isRight = status === 400 && isNamed
     return isRight ? undefined : `${status} ${body.slice(0, 300)}`
   }
   const expected = await answers(probe)

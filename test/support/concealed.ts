@@ -238,7 +238,12 @@ const formsOf = (name: string): readonly Probe[] =>
   ].flatMap((query) => (isCompound(name) ? [] : [{ path: `?${query}` }]))
 
 const refused = (probes: readonly Probe[]): readonly Probe[] =>
-  probes.map((probe) => ({ ...probe, isStream: false, isRefused: true }))
+  probes.map(({ path, request, isStream = false }) => ({
+    path,
+    // A stream that is not refused would not end.
+    request: { ...request, ...(isStream && { method: 'HEAD' }) },
+    isRefused: true,
+  }))
 
 /** Conditions with each predicate in one way of reading, and with some of them in all. */
 const readingsOf = (name: string, inAll: readonly Predicate[]): readonly Probe[] => [

@@ -88,7 +88,12 @@ export function send(url: string, path: string, request: RawRequest = {}): Promi
         incoming.on('error', reject)
       },
     )
-    outgoing.on('error', reject)
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The server has closed the kept connection meanwhile.
+      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET'
+      if (isStale) resolve(send(url, path, request))
+      else reject(error)
+    })
     outgoing.end(body)
   })
 }

@@ -378,18 +378,28 @@ export const isInexact = (answer: RawResponse): boolean =>
   hasMember(figuresOf(answer)?.['exact'], (_, is) => is === false) ||
   hasMember(figuresOf(answer)?.['facets'], (key, is) => key === 'exact' && is === false)
 
-/** A number or value in inexact figures that the exact ones do not have; `undefined` if there is none. */
-export function excessOf(given: RawResponse, model: RawResponse): string | undefined {
-  const [some, all] = [given, model].map(({ headers, body }) => ({
-    total: Number(
-      headers['x-total-count-at-least'] ??
-        headers['x-total-count'] ??
-        /"total":(\d+)/.exec(body)?.[1],
-    ),
-    values: new Set(body.match(/"(?:name|value)":(?:"[^"]*"|[^,}]*)/g)),
-  }))
-  if (some!.total > all!.total) return `at least ${some!.total} instead of ${all!.total}`
-  return [...some!.values].find((value) => !all!.values.has(value))
+const SHOWN = JSON.stringify([EVENTS.shown, END])
+
+const matches = ({ body }: RawResponse, pattern: RegExp): readonly string[] =>
+  Array.from(body.matchAll(pattern), (match) => match[1]!)
+
+const totalOf = ({ headers, body }: RawResponse): number =>
+  Number(
+    headers['x-total-count-at-least'] ??
+      headers['x-total-count'] ??
+      /"total":(\d+)/.exec(body)?.[1],
+  )
+
+/** Totals, names and texts of lower bounds that a user who sees the exact figures cannot know. Groups are estimates. */
+export function excessesOf(given: RawResponse, model: RawResponse): readonly string[] {
+  if (given.body.includes('"groups":')) return []
+  const [total, most] = [totalOf(given), totalOf(model)]
+  const names = new Set(matches(model, /"name":"([^"]*)"/g))
+  return [
+    ...(total > most ? [`at least ${total}, not ${most}`] : []),
+    ...matches(given, /"name":"((?!changes|recording)[^"]*)"/g).filter((name) => !names.has(name)),
+    ...matches(given, /"value":("[^"]*")/g).filter((text) => !SHOWN.includes(text)),
+  ]
 }
 
 /** The beginning of the first difference between an answer and that of the model; `undefined` if there is none. */

@@ -44,7 +44,8 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-const basic = (user: string): string =>
+/** The header of Basic authentication, with the name as the password. */
+export const basic = (user: string): string =>
   `Basic ${Buffer.from(user.includes(':') ? user : `${user}:${user}`).toString('base64')}`
 
 const checks = new Map<string, AnswerCheck>()

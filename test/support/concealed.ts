@@ -90,6 +90,8 @@ const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
     ],
     [{ recording: { redacted: ['/password'] } }, {}],
   ],
+  // No event shows a value of `solo`.
+  solo_token: [[{ solo: { token: secret(24) } }, { solo: {} }]],
   order_id: [[{ order_id: `${SECRET}-23`, order_no: 2 }, { order_no: 2 }]],
 }
 
@@ -106,7 +108,13 @@ const HIDDEN_EVENTS: readonly JsonObject[] = [
   { tenant: [{ id: 'acme' }, { id: 'umbrella' }] },
   { tenant_id: { name: HIDDEN }, tenant: { id: 'acme' } },
   {},
-].map((tenant) => ({ ...tenant, note: HIDDEN, price: 7 }))
+].map((tenant) => ({
+  ...tenant,
+  note: HIDDEN,
+  price: 7,
+  order_no: 1,
+  changes: [{ op: 'replace', path: '/name', value: HIDDEN, old_value: 'm' }],
+}))
 
 function eventAt(n: number, attributes: JsonObject, source: string | null): AuditEvent {
   const created_at = new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString().replace('Z', '000Z')
@@ -200,7 +208,7 @@ const streamed = (conditions: string): readonly Probe[] => {
 
 /** Names that lead to no concealed attribute, but near one. */
 export const NEAR = words(`
-  remote remote_port remote_name a a_b a_b_d a_b_cd name order_no tenant tenant_id message before before_name after after_name
+  remote remote_port remote_name solo a a_b a_b_d a_b_cd name order_no tenant tenant_id message before before_name after after_name
   recording recording_replaced recording_redacted recording_cut_bytes
   changes changes_op changes_path changes_value changes_value_name changes_value_salary changes_old_value
   type_or_remote remote_or_message a_and_b name_or_a_b`)

@@ -90,8 +90,11 @@ const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
     ],
     [{ recording: { redacted: ['/password'] } }, {}],
   ],
-  // No event shows a value of `solo`.
-  solo_token: [[{ solo: { token: secret(24) } }, { solo: {} }]],
+  // The newer event shows no value of `solo`.
+  solo_token: [
+    [{ solo: { token: secret(24), other: 1 } }, { solo: { other: 1 } }],
+    [{ solo: { token: secret(25) } }, { solo: {} }],
+  ],
   order_id: [[{ order_id: `${SECRET}-23`, order_no: 2 }, { order_no: 2 }]],
 }
 
@@ -228,6 +231,7 @@ const isCompound = (name: string): boolean => /_(?:or|and)_/.test(name)
 const valuesOf = (name: string): readonly Probe[] =>
   [
     `?filter[sorts]=${name}%20asc`,
+    `?filter[sorts]=${name}%20desc&limit=1`,
     `?filter[sorts][]=type&filter[sorts][]=${name}%20desc`,
     `/counts?facets[]=${name}&attributes=1`,
     `/groups?by[]=${name}`,

@@ -53,17 +53,26 @@ const HOLD_MESSAGES = `
   }
 `
 
-/** Opens windows of one browser. */
-async function openWindows(count: number, url: string): Promise<Page[]> {
-  const first = await openPage(url, { user: 'ann' })
-  const pages = [first]
-  while (pages.length < count) {
-    const page = await first.context().newPage()
-    await page.goto(url)
-    pages.push(page)
+/** Lets windows without a stream poll often, instead of every 5 seconds. For windows without an open event. */
+const POLL_OFTEN = `
+  for (const name of ['setTimeout', 'setInterval']) {
+    const start = globalThis[name]
+    globalThis[name] = (handle, ms, ...rest) => start(handle, ms === 5000 ? 250 : ms, ...rest)
   }
-  for (const page of pages) await rowsOf(page).first().waitFor()
+`
+
+/** Opens blank windows of one browser. */
+async function openBlank(count: number): Promise<Page[]> {
+  const first = await openPage('about:blank', { user: 'ann' })
+  const pages = [first]
+  while (pages.length < count) pages.push(await first.context().newPage())
   return pages
+}
+
+/** Opens the address in each of the windows, one after the other. */
+async function openIn(pages: readonly Page[], url: string): Promise<void> {
+  for (const page of pages) await page.goto(url)
+  for (const page of pages) await rowsOf(page).first().waitFor()
 }
 
 /** True if a further request of the page is answered. */
@@ -84,7 +93,8 @@ describe('of windows with an open live event', () => {
     const { host } = streams
     const live = await startFetch(host)
     const url = `${host.page}?range=all#event=${live.event!.id}`
-    const pages = await openWindows(3, url)
+    const pages = await openBlank(3)
+    await openIn(pages, url)
     await expectStreams(streams, 3)
     for (const page of pages) expect(await request(page)).toBe(true)
     const [page] = pages
@@ -105,10 +115,11 @@ describe('of windows with an open live event', () => {
     const streams = await serve()
     const { host } = streams
     const live = await startFetch(host)
-    const pages = await openWindows(5, `${host.page}?range=all`)
-    const frame = await pages[0]!.context().newPage()
-    await frame.goto(`${host.page}?resource=/api/projects/alone`)
-    await frame.getByRole('listitem').waitFor()
+    const [frame, ...pages] = await openBlank(6)
+    for (const page of [frame!, ...pages]) await page.addInitScript(POLL_OFTEN)
+    await openIn(pages, `${host.page}?range=all`)
+    await frame!.goto(`${host.page}?resource=/api/projects/alone`)
+    await frame!.getByRole('listitem').waitFor()
     await expectStreams(streams, 4)
     for (const page of pages) expect(await request(page)).toBe(true)
     await host.audit.record('api:changes:create', { project_path: '/projects/alone' })
@@ -119,7 +130,7 @@ describe('of windows with an open live event', () => {
       await expectNewest(page, host)
       await expect.poll(() => rowOf(page, live.event!.id).innerText(), WAIT).toContain('60 %')
     }
-    await expect.poll(() => frame.getByRole('listitem').count(), WAIT).toBe(2)
+    await expect.poll(() => frame!.getByRole('listitem').count(), WAIT).toBe(2)
     await expectStreams(streams, 4)
     await pages[1]!.close()
     await expectStreams(streams, 4)
@@ -129,11 +140,9 @@ describe('of windows with an open live event', () => {
   it('without TLS, four of five windows have a stream, also if a window answers late', async () => {
     const streams = await serve()
     const { host } = streams
-    const first = await openPage('about:blank', { user: 'ann' })
-    const pages = [first]
-    while (pages.length < 5) pages.push(await first.context().newPage())
+    const pages = await openBlank(5)
     for (const [n, page] of pages.entries()) {
-      await page.addInitScript(HOLD_MESSAGES)
+      await page.addInitScript(POLL_OFTEN + HOLD_MESSAGES)
       await page.goto(`${host.page}?range=all`)
       await rowsOf(page).first().waitFor()
       await expectStreams(streams, n + 1)

@@ -5,10 +5,10 @@ import { onTestFinished, vi } from 'vitest'
 export const DEADLINE_MS = 60_000
 
 /**
- * Stops the deadlines of at least `leastMs` until the end of the test, so that they do not depend on the speed of the
- * machine. Returns a function that ends all deadlines that have begun.
+ * Stops the deadlines of at least `leastMs` and at most `mostMs` until the end of the test, so that they do not depend
+ * on the speed of the machine. Returns a function that ends all of these deadlines that have begun.
  */
-export function driveDeadlines(leastMs = DEADLINE_MS / 2): () => void {
+export function driveDeadlines(leastMs = DEADLINE_MS / 2, mostMs = Infinity): () => void {
   const ends = new Set<() => void>()
   let ahead = 0
   const given = performance.now
@@ -19,7 +19,7 @@ export function driveDeadlines(leastMs = DEADLINE_MS / 2): () => void {
   const clocks = [
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead),
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms: number) => {
-      if (ms >= leastMs) ends.add(end)
+      if (ms >= leastMs && ms <= mostMs) ends.add(end)
       return set(end, ms)
     }) as typeof setTimeout),
   ]

@@ -14,6 +14,7 @@ import fc from 'fast-check'
 import Koa from 'koa'
 import { afterAll, expect, it } from 'vitest'
 import { compileFilter } from '../../src/filter/evaluate.js'
+import { parseVisible } from '../../src/filter/visible-filter.js'
 import { events, filter, query } from '../property/arbitraries.js'
 import { listOf, type RawResponse, send } from '../support/http.js'
 import { listen } from '../support/node-server.js'
@@ -97,7 +98,7 @@ it('with a visible filter, the responses equal those of a log that holds only th
     queries: readonly QueryObject[],
   ): Promise<void> => {
     const temp = tempDir()
-    const isVisible = compileFilter(parseQuery({ filter: visible }).where)
+    const isVisible = compileFilter(parseVisible(visible))
     const remaining = events.filter((event) => isVisible(event))
     seen.visible += remaining.length
     seen.hidden += events.length - remaining.length

@@ -6,11 +6,11 @@ import type { Microseconds } from '../event/timestamp.js'
  */
 
 /**
- * False once the lease has ended. Also false if the lease ends later than its full duration from now, because then
- * the clock was set back.
+ * False once the lease has ended. Also false if the lease ends later than twice its full duration from now, because then
+ * the clock was set back. If it was set back by less, the lease lasts longer, and no other process takes it too.
  */
 export const isCurrent = (
   until: Microseconds,
   now: Microseconds,
   duration: Microseconds,
-): boolean => until > now && until <= now + duration
+): boolean => until > now && until <= now + 2 * duration

@@ -26,7 +26,7 @@ const serve = (host: string, place: Place, at: Location): Promise<Served> =>
     ? serveLog(host, place.open(at), EVENTS.stored, RULES)
     : serveLogs(host, place.openLogs(at), EVENTS.stored, RULES)
 
-/** Compares what goes on being read. */
+/** Compares what subscriptions deliver, and what open streams send. */
 async function readOn(
   host: string,
   place: Extract<Place, { open: unknown }>,

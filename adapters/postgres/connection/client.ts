@@ -1,5 +1,11 @@
 import { perObject } from '../../../src/store/per-object.js'
-import { ACTIVE_TRANSACTION, codeOf, FAILED_TRANSACTION, isStatementError } from './failures.js'
+import {
+  ACTIVE_TRANSACTION,
+  codeOf,
+  FAILED_TRANSACTION,
+  isStatementError,
+  QUERY_CANCELED,
+} from './failures.js'
 import {
   foreignTransaction,
   isForeign,
@@ -240,16 +246,13 @@ export async function sendPinned(client: PostgresPoolClient, statement: Statemen
   const session = sessionOf(client)
   session.isOurs = true
   try {
-    const begun = begin(client, 'READ COMMITTED')
-    begun.catch(ignore)
-    if (!client.pipeline) await begun
+    await begin(client, 'READ COMMITTED')
     const answer = send(client, statement)
     // If the statement fails, COMMIT rolls back.
     if (client.pipeline) answer.catch(ignore)
     else await answer.catch(ignore)
     const ended = send(client, { text: 'COMMIT' })
-    await Promise.allSettled([begun, answer, ended])
-    await begun
+    await Promise.allSettled([answer, ended])
     const result = await answer
     await ended
     return result
@@ -324,11 +327,38 @@ export const BY_KEY: LocalSettings = {
   jit: 'off',
 }
 
-/** Begins a transaction of the store, in one message. `endTransaction` ends it, also if this rejects. */
+/** How often a transaction begins anew that the session's time limit has ended. */
+const MAX_BEGINNINGS = 20
+
+/**
+ * Begins a transaction of the store, in one message. `endTransaction` ends it, also if this rejects. The time limit of the
+ * session applies until the message lifts it. If it ends the transaction, nothing has taken effect, and another one begins.
+ */
 export async function begin(
   client: PostgresPoolClient,
   isolation: Isolation,
-  { before, settings = {}, first = '' }: Beginning = {},
+  beginning: Beginning = {},
+): Promise<Begun> {
+  const { isLimited } = sessionOf(client)
+  // The server reports its own time limit and that of the statements with the same code.
+  const limitMs = Number(beginning.settings?.['statement_timeout'] ?? Infinity)
+  for (let count = 1; ; count++) {
+    const startedAt = performance.now()
+    try {
+      return await beginOnce(client, isolation, beginning)
+    } catch (error) {
+      const isOver = performance.now() - startedAt >= limitMs || count === MAX_BEGINNINGS
+      const isSession = codeOf(error) === QUERY_CANCELED && !sessionOf(client).isCancelled
+      if (!isSession || !isLimited || isOver) throw error
+      await send(client, { text: 'ROLLBACK' })
+    }
+  }
+}
+
+async function beginOnce(
+  client: PostgresPoolClient,
+  isolation: Isolation,
+  { before, settings = {}, first = '' }: Beginning,
 ): Promise<Begun> {
   const session = sessionOf(client)
   Object.assign(session, { isOurs: true, isJoined: false })

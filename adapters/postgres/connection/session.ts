@@ -141,11 +141,12 @@ export function pinStatements(
 ): readonly string[] {
   const { isLimited, settings } = sessionOf(client)
   const values: LocalSettings = {
+    // The first ones: the time limits of the session apply until then.
+    ...(isLimited && { statement_timeout: '0', lock_timeout: '0' }),
+    ...(isLimited && settings.has(TRANSACTION_TIMEOUT) && { [TRANSACTION_TIMEOUT]: '0' }),
     // A suspended process must not hold locks or an old snapshot for ever.
     idle_in_transaction_session_timeout: '60s',
     ...(settings.get('client_encoding') !== 'UTF8' && { client_encoding: 'UTF8' }),
-    ...(isLimited && { lock_timeout: '0', statement_timeout: '0' }),
-    ...(isLimited && settings.has(TRANSACTION_TIMEOUT) && { [TRANSACTION_TIMEOUT]: '0' }),
     ...(isWrite && OF_WRITES),
     ...local,
   }

@@ -158,6 +158,9 @@ async function compare(
   }
 }
 
+// A history asks many queries at once.
+const UNLIMITED = 2 ** 31 - 1
+
 interface Rounds {
   /** Number of random histories. Each is a separate test. */
   readonly rounds: number
@@ -197,7 +200,7 @@ describe('an index finds the same as a check of every event, after any change of
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const { store, sealer } = createSqliteStore(
-        { filename, clock },
+        { filename, clock, queryTimeoutMs: UNLIMITED },
         { tuning },
         { firstProbe: 0 },
       )
@@ -212,7 +215,8 @@ describe('an index finds the same as a check of every event, after any change of
     checkRounds({ rounds: 1, size: 120 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
-      const options = { filename, clock, compression: 'deflate' } as const
+      const limits = { queryTimeoutMs: UNLIMITED }
+      const options = { filename, clock, compression: 'deflate', ...limits } as const
       const { store, sealer } = createSqliteStore(options, { tuning }, { firstProbe: 0 })
       return { store, settle: () => sealer.settled() }
     })
@@ -229,7 +233,7 @@ describe('an index finds the same as a check of every event, after any change of
     checkRounds({ rounds: randomRuns(1, 6), size: 80 }, (clock) => {
       const schema = `log_${schemas++}`
       const tuning = { segmentSize: 12, fanOut: 3, minGramChunks: 1, bounds: boundsOf(schemas) }
-      const options = { pool: database.pool, schema, clock }
+      const options = { pool: database.pool, schema, clock, queryTimeoutMs: UNLIMITED }
       const { store, sealer } = createPostgresStore(options, { tuning }, { firstProbe: 0 })
       return { store, settle: () => sealer.settled() }
     })

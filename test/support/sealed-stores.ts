@@ -35,16 +35,18 @@ export function openSealedStores(prefix: string): WithStores {
   return async (events, use) => {
     const temp = tempDir()
     const clock = manualClock('2026-01-01T00:01:00Z')
+    // On a busy machine, queries at once take longer than the default.
+    const limits = { clock, queryTimeoutMs: 2 ** 31 - 1 }
     let sealer: PostgresSealer
     const { schema, store } = await schemas.open((schema) => {
-      const options = { pool: database.pool, schema, clock, partitions: 'none' } as const
+      const options = { pool: database.pool, schema, partitions: 'none', ...limits } as const
       const opened = createPostgresStore(options, { tuning: TUNING }, { minIndexed: 1 })
       sealer = opened.sealer
       return opened.store
     })
     const all = [
-      memoryStore({ clock }),
-      sqliteStore({ filename: temp.file('audit.db'), clock }),
+      memoryStore(limits),
+      sqliteStore({ filename: temp.file('audit.db'), ...limits }),
       store,
     ].map((store): AuditLog => new AuditLog({ store, types: {} }))
     try {

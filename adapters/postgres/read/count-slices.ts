@@ -24,6 +24,8 @@ const MAX_PARTS = 1024
 // After a part that takes longer, parts do not grow; else by this factor at most.
 const QUICK_MS = 150
 const MAX_GROWTH = 8
+// The limit of a part also counts for the short statements after it, such as COMMIT, which must not end on a busy server.
+const MIN_LIMIT_MS = 10
 
 export interface SlicesCount {
   readonly run: Run
@@ -47,7 +49,7 @@ export async function addSlices(
   slices: readonly Slice[],
   max = Infinity,
 ): Promise<void> {
-  const { run, end } = count
+  const { run } = count
   const add = await createAdding(count, tally)
   if (max === 0) return add([], slices)
   const queue = createSliceQueue(slices)
@@ -64,7 +66,6 @@ export async function addSlices(
     if (seen >= first && max > MAX_ROWS) {
       if (!isLimited) await run(sql('SAVEPOINT counted'))
       isLimited = true
-      await run(stopAt(end))
     }
     const rows = await readPart(count, tally, part, isLimited)
     if (rows === 'stopped') {
@@ -86,7 +87,7 @@ export async function addSlices(
 
 /** Sets the server's time limit of the next statement; `end` as `performance.now()` counts. */
 function stopAt(end: number): Sql {
-  const ms = Math.max(1, Math.ceil(end - performance.now()))
+  const ms = Math.max(MIN_LIMIT_MS, Math.ceil(end - performance.now()))
   return sql(`SELECT set_config('statement_timeout', ?, true)`, String(ms))
 }
 
@@ -95,7 +96,7 @@ const GROUPED = { type: `''`, username: 'NULL', system: 'FALSE' } as const
 
 /** The rows of the slices, or of groups of them, with their cell and number; `stopped` after the server's time limit. */
 async function readPart(
-  { run, names, readsJson, signal }: SlicesCount,
+  { run, names, readsJson, signal, end }: SlicesCount,
   tally: Tally,
   part: readonly Slice[],
   isLimited: boolean,
@@ -110,6 +111,8 @@ async function readPart(
          cell, count(*) FROM ${text} GROUP BY ${['cell', ...fields].join()}`
     : `SELECT ${STORED_COLUMNS}, cell, 1 FROM ${text}`
   try {
+    // The time limit of the part before may also end this statement.
+    if (isLimited) await run(stopAt(end))
     return await run(sql(`${select} LIMIT ${MAX_ROWS + 1}`, ...params))
   } catch (error) {
     const isStopped = isLimited && codeOf(error) === QUERY_CANCELED

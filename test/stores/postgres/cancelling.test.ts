@@ -10,6 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => database.remove())
 
+/** Other test files have statements of that kind in their databases. */
+const SLEEPING = `FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
+
 /** Begins a long statement, and aborts it once the server runs it. */
 async function abortStatement(pool: PostgresPool): Promise<unknown> {
   const stop = new AbortController()
@@ -17,8 +20,7 @@ async function abortStatement(pool: PostgresPool): Promise<unknown> {
     client.query('SELECT pg_sleep(60) AS abandoned'),
   )
   const failure = work.catch((error: unknown) => error)
-  const isRunning = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
-  while ((await database.pool.query(isRunning)).rowCount === 0);
+  while ((await database.pool.query(`SELECT ${SLEEPING}`)).rowCount === 0);
   stop.abort()
   return failure
 }
@@ -48,8 +50,6 @@ it('reports why a statement could not be cancelled', async () => {
       cause: { message: 'too many connections' },
     },
   })
-  await database.pool.query(
-    `SELECT pg_cancel_backend(pid::int) FROM pg_stat_activity WHERE wait_event = 'PgSleep'`,
-  )
+  await database.pool.query(`SELECT pg_cancel_backend(pid::int) ${SLEEPING}`)
   await pool.end()
 })

@@ -149,6 +149,8 @@ describe('a count that the server cancels', () => {
     let removed = 0
     pool.on('remove', () => removed++)
     const store = onPool(pool, options)
+    // Connects, and checks the schema, without the time limit of a query.
+    await store.touchLive([])
     const counted = await store.count({ ...query, ...counts })
     expect(withoutTime(counted)).toEqual(withoutTime(await memory.count({ ...query, within: 0 })))
     expect(counted.exact.total).toBe(false)

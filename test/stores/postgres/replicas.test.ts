@@ -272,16 +272,21 @@ it('a replica that fails is skipped, and shown', async () => {
   thaw()
   await second.crash()
   for (let reads = 0; reads < 4; reads++) expect(await has(audit, event)).toBe(true)
-  const health = await audit.health()
-  expect(health.status).toBe('warn')
-  expect(health.replicas!.servers).toMatchObject(
-    [
-      { name: hostOf(first), reachable: true, replaying: false },
-      { name: hostOf(second), reachable: false, replaying: false, error: /./ },
-    ].map((one) => (one.error ? { ...one, error: expect.stringMatching(one.error) } : one)),
-  )
-  expect(health.replicas!.servers[0]!.lagBytes).toBeGreaterThan(0)
-  expect(health.replicas!.servers[0]!.lagMs).toBeGreaterThan(0)
+  const lag = expect.toSatisfy((amount: number) => amount > 0)
+  const paused = { reachable: true, replaying: false, lagBytes: lag, lagMs: lag }
+  const away = { reachable: false, replaying: false, error: expect.stringMatching(/./) }
+  // On a busy machine a replica may not answer in time.
+  await expect
+    .poll(() => audit.health())
+    .toMatchObject({
+      status: 'warn',
+      replicas: {
+        servers: [
+          { name: hostOf(first), ...paused },
+          { name: hostOf(second), ...away },
+        ],
+      },
+    })
   await first.crash()
   // The primary answers.
   expect(await has(audit, unseen)).toBe(true)

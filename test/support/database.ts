@@ -60,6 +60,24 @@ async function leftAlone(client: pg.Client, name: string): Promise<void> {
   }
 }
 
+const DEADLOCK = '40P01'
+
+/**
+ * Drops a schema whose log may be open. It takes the locks in another order than transactions of the store, so the
+ * server may end it.
+ */
+export async function dropSchema(
+  client: Pick<pg.ClientBase | pg.Pool, 'query'>,
+  schema: string,
+): Promise<void> {
+  for (;;)
+    try {
+      return void (await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`))
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DEADLOCK) throw error
+    }
+}
+
 async function administer(
   url: string,
   act: (client: pg.Client) => Promise<unknown>,

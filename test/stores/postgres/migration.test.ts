@@ -6,6 +6,7 @@ import type { PostgresPoolClient } from '../../../adapters/postgres/connection/c
 import { migrate } from '../../../adapters/postgres/schema/migrate.js'
 import { namesIn, type Partitions } from '../../../adapters/postgres/schema/names.js'
 import { draft, numbersOf } from '../../../src/testing/conformance/helpers.js'
+import { dropSchema } from '../../support/database.js'
 import { useSchemas } from '../../support/schemas.js'
 import { describeMigration, VERSION_1, VERSION_2 } from '../shared/migration.js'
 
@@ -83,22 +84,10 @@ it('the store creates version 1', async () => {
   await store.close()
 })
 
-const DEADLOCK = '40P01'
-
-/** Drops the schema. It takes the locks in another order than transactions of the store, so the server may end it. */
-async function dropSchema(): Promise<void> {
-  for (;;)
-    try {
-      return void (await database().pool.query(`DROP SCHEMA ${schema()} CASCADE`))
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== DEADLOCK) throw error
-    }
-}
-
 it('a process continues after the schema was dropped and created again', async () => {
   const before = openStore()
   await before.append([draft({ n: 0 })])
-  await dropSchema()
+  await dropSchema(database().pool, schema())
   const other = postgresStore({ connectionString: database().url, schema: schema() })
   await other.append([draft({ n: 1 })])
   await before.append([draft({ n: 2 })])

@@ -117,7 +117,7 @@ it('finds the events of the server that took over, although others were lost', a
   }
   await agree()
   const lost = expect.stringMatching(/^acknowledged events are lost: one of \S+ was acknowledged/)
-  expect(await audit.health()).toMatchObject({
+  expect(await audit.health({ timeoutMs: 60_000 })).toMatchObject({
     status: 'warn',
     store: { status: 'warn', warnings: [lost] },
   })

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { AuditLog } from 'daybook'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { dropSchema } from '../../support/database.js'
 import { eachStore, type EventPlace } from '../../support/event-stores.js'
 
 /** Drops tables that another program does not know, as `drizzle-kit push` does. */
@@ -18,7 +19,7 @@ async function dropTables({ demo }: EventPlace): Promise<void> {
   if (demo.kind === 'postgres') {
     const client = new pg.Client({ connectionString: demo.connectionString })
     await client.connect()
-    await client.query('DROP SCHEMA daybook CASCADE')
+    await dropSchema(client, 'daybook')
     await client.end()
   }
 }
@@ -35,7 +36,7 @@ describe.each(kept)('a log whose tables another program has dropped, on %s', (_,
     const lost = /tables of the log are gone.*drizzle-kit push.*restore a backup/
     await expect(audit.list()).rejects.toMatchObject({ code: 'STORE_FAILED', message: lost })
     await expect(audit.importEvents([event!])).rejects.toMatchObject({ message: lost })
-    const { store } = await audit.health()
+    const { store } = await audit.health({ timeoutMs: 60_000 })
     expect(store.error?.message).toMatch(lost)
     await audit.close()
     const again = new AuditLog({ store: place.open(), types: {} })

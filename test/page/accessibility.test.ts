@@ -6,7 +6,7 @@ import { serveStory } from '../support/page-host.js'
 import { webhookKind } from '../support/webhook-kind.js'
 import { ALL, RULES, violationsOf } from './axe.js'
 import { shareHost } from './shared-host.js'
-import { rowsOf } from './shown.js'
+import { rowsOf, WAIT } from './shown.js'
 
 const host = shareHost(() =>
   serveStory({
@@ -277,12 +277,11 @@ describe('passes axe in light and dark, and does not scroll sideways at any widt
     const page = await show(view)
     const checked = view.checksRows ? ALL : FIRST_ROWS
     await expectNoViolations(page, checked)
-    const found: Record<number, unknown> = {}
     for (const width of WIDTHS) {
       await resize(page, width, 800)
-      found[width] = await page.evaluate(TOO_WIDE)
+      // Some parts are drawn again for the new width.
+      await expect.poll(() => page.evaluate(TOO_WIDE), WAIT).toEqual([])
     }
-    expect(found).toEqual(Object.fromEntries(WIDTHS.map((width) => [width, []])))
     if (!PHONE_VIEWS.has(name)) return
     await resize(page, 390, 844)
     await expectNoViolations(page, checked, LIGHT)

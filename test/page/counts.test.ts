@@ -177,7 +177,7 @@ describe('the legend', () => {
     const page = await open()
     const level = (name: string): Locator => legend(page).getByRole('button', { name })
     await level('error').click()
-    expect(queryOf(page)).toContain('error:')
+    await expect.poll(() => queryOf(page), WAIT).toContain('error:')
     await expectShown(page, `${DAY}&filter[type_start]=error:`)
     await level('warn').click()
     await expectShown(
@@ -194,8 +194,9 @@ describe('the legend', () => {
     await expectShown(page, `${DAY}&filter[type_start]=error:`)
     for (const name of ['api', 'audit', 'error', 'info']) {
       const { total } = await count(`${DAY}&filter[type_start]=${name}:`)
-      const text = await legend(page).getByRole('button', { name }).innerText()
-      expect([name, numberIn(text)]).toEqual([name, total])
+      const shown = async () =>
+        numberIn(await legend(page).getByRole('button', { name }).innerText())
+      await expect.poll(shown, { ...WAIT, message: name }).toBe(total)
     }
   })
 })
@@ -215,7 +216,7 @@ describe('facets', () => {
       const isUser = ['ann', 'bob'].includes(name)
       const own = isUser ? `filter[username_eq]=${name}` : `filter[type_start]=${name}:`
       const { total } = await count(`${DAY}&${isUser ? audits : users}&${own}`)
-      expect([name, await numberOf(page, name)]).toEqual([name, total])
+      await expect.poll(() => numberOf(page, name), { ...WAIT, message: name }).toBe(total)
     }
     expect(await value(page, 'ann').getAttribute('aria-checked')).toBe('true')
     await value(page, 'ann').click()

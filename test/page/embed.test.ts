@@ -149,14 +149,14 @@ describe('<daybook-page>', () => {
     await frame.getByText('No event is recorded for this resource.').waitFor(WAIT)
     await host.audit.record('api:steps:success', { name: 'Deploy', step_id })
     await expect.poll(() => frame.locator('li').count(), WAIT).toBe(1)
-    expect(streams.size).toBe(1)
+    await expect.poll(() => streams.size, WAIT).toBe(1)
     // Out of sight it needs no stream.
     await page.evaluate('document.body.style.paddingTop = "5000px"')
     await expect.poll(() => streams.size, WAIT).toBe(0)
     await host.audit.record('api:steps:success', { name: 'Deploy again', step_id })
     await page.evaluate('document.body.style.paddingTop = 0')
     await expect.poll(() => frame.locator('li').count(), WAIT).toBe(2)
-    expect(streams.size).toBe(1)
+    await expect.poll(() => streams.size, WAIT).toBe(1)
   })
 
   it.each([

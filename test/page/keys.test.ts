@@ -207,6 +207,7 @@ describe('the keyboard', () => {
   it('keeps the focus on a row that is scrolled out of view', async () => {
     const page = await open('?range=all')
     await page.keyboard.press('j')
+    await expect.poll(() => focusedId(page), WAIT).not.toBeNull()
     const id = await focusedId(page)
     await page.evaluate(`{ document.querySelector('#events').scrollTop = 2500 }`)
     // 34 px a row.

@@ -141,7 +141,9 @@ describe('two events of one act', () => {
     const others = ids.filter((id) => id !== api.id)
     await expect.poll(() => firstIds(page, 9), WAIT).toEqual(others)
     // The two events still count as two.
-    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(ids.length + 1))
+    await expect
+      .poll(() => page.getByRole('grid').getAttribute('aria-rowcount'), WAIT)
+      .toBe(String(ids.length + 1))
     const heading = page.getByRole('heading', { level: 1 })
     await expect.poll(() => heading.innerText(), WAIT).toBe(`${ids.length} events`)
     await row.click()
@@ -179,7 +181,7 @@ it('notes that it has only the first events of an order, but only if there are m
   const page = await openPage(`${other.page}${sorted}`, { user: 'ann' })
   const grid = page.getByRole('grid')
   await rowsOf(page).first().waitFor()
-  expect(await grid.getAttribute('aria-rowcount')).toBe('1001')
+  await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe('1001')
   expect(await page.getByText('Only the first').count()).toBe(0)
   await other.audit.recordCustom('later', {})
   await page.reload()

@@ -36,7 +36,7 @@ describe('without a connection', () => {
     await Promise.race([tried.catch(() => {}), notice.waitFor({ state: 'detached' })])
     await page.mouse.move(0, 0)
     await expectNewest(page, host)
-    expect(await notice.count()).toBe(0)
+    await notice.waitFor({ state: 'detached' })
     await record(host, 'after')
     await expectNewest(page, host)
     const ids = await newestFirst(host.audit)
@@ -205,7 +205,7 @@ describe('when live is not possible', () => {
     await liveButton(page).click()
     await page.mouse.move(0, 0)
     await expectNewest(page, host)
-    expect(await liveButton(page).innerText()).toBe('Live')
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Live')
   })
 })
 

@@ -62,12 +62,13 @@ describe('while the user reads', () => {
     const before = await page.evaluate(inView)
     await record(host, 'one', 'two', 'three')
     await expect.poll(() => pill(page).innerText(), WAIT).toBe('3 new events')
-    expect(await liveButton(page).innerText()).toMatch(/^Live\s*\+3$/)
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toMatch(/^Live\s*\+3$/)
     expect(await page.evaluate(inView)).toEqual(before)
     await pill(page).click()
     await expectNewest(page, host)
-    expect(await pill(page).count()).toBe(0)
-    expect(await page.evaluate(`document.querySelector('#events').scrollTop`)).toBe(0)
+    await pill(page).waitFor({ state: 'detached' })
+    const scrolled = () => page.evaluate(`document.querySelector('#events').scrollTop`)
+    await expect.poll(scrolled, WAIT).toBe(0)
   })
 
   it('they wait while an event is open, until a key shows them', async () => {
@@ -121,7 +122,7 @@ describe('paused', () => {
     await liveButton(page).click()
     await page.mouse.move(0, 0)
     await expectNewest(page, host)
-    expect(await liveButton(page).innerText()).toBe('Live')
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Live')
   })
 
   it('waiting events can be shown, and it stays paused', async () => {
@@ -130,7 +131,7 @@ describe('paused', () => {
     await record(host, 'one')
     await pill(page).click()
     await expectNewest(page, host)
-    expect(await liveButton(page).innerText()).toBe('Paused')
+    await expect.poll(() => liveButton(page).innerText(), WAIT).toBe('Paused')
     await record(host, 'two')
     await expect.poll(() => pill(page).innerText(), WAIT).toBe('1 new event')
   })

@@ -59,7 +59,9 @@ it('lets the user search and choose logs, and shows the log of each event', asyn
   await page.getByRole('checkbox', { name: 'acme/EU' }).check()
   await page.getByLabel('Search by key').fill('globex')
   await page.getByRole('checkbox', { name: 'globex' }).check()
-  expect(new URL(page.url()).searchParams.get('selected')).toBe('acme%2FEU,globex%20%3Cb%3E')
+  await expect
+    .poll(() => new URL(page.url()).searchParams.get('selected'))
+    .toBe('acme%2FEU,globex%20%3Cb%3E')
   await page.reload()
   await page.getByRole('link', { name: 'Show 2 logs' }).click()
   await expect.poll(() => rowsOf(page).count()).toBe(2)

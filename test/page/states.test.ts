@@ -101,7 +101,7 @@ describe('with nothing to show', () => {
         .poll(async () => (await way.innerText()).split('\n'), WAIT)
         .toContain(String(total))
       expect(await page.getByText('No event is in').count()).toBe(0)
-      expect(await page.getByText('(NFD)').count()).toBe(hasForms ? 1 : 0)
+      await expect.poll(() => page.getByText('(NFD)').count(), WAIT).toBe(hasForms ? 1 : 0)
       expect(new URL(page.url()).searchParams.get('range')).toBe('24h')
       await page.getByRole('banner').getByRole('button', { name: /^Live/ }).waitFor()
       await way.getByRole('button', { name: 'Leave out' }).click()
@@ -196,7 +196,9 @@ describe('a user', () => {
     const notice = page.getByText('You may not count events, so there are no chart and no facets.')
     await notice.waitFor()
     expect(await notice.count()).toBe(1)
-    expect(await notice.innerText()).toContain('You may not export events or make reports.')
+    await expect
+      .poll(() => notice.innerText(), WAIT)
+      .toContain('You may not export events or make reports.')
     const ids = await newestFirst(host.audit)
     await expect.poll(() => firstIds(page, 10), WAIT).toEqual(ids.slice(0, 10))
     await expect.poll(() => page.getByRole('complementary').count(), WAIT).toBe(0)
@@ -318,7 +320,7 @@ describe('when the service fails', () => {
     store.heal()
     await page.getByRole('status').getByRole('button', { name: 'Try again' }).click()
     await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
-    expect(await page.getByText('Showing the events loaded before.').count()).toBe(0)
+    await page.getByText('Showing the events loaded before.').waitFor({ state: 'detached' })
   })
 
   it('rows are shown without counts, which can be retried', async () => {
@@ -360,7 +362,7 @@ describe('while loading', () => {
     expect(await rowsOf(page).count()).toBe(0)
     release()
     await expectShown(page, host.audit, '')
-    expect(await page.locator('.skeleton-bar').count()).toBe(0)
+    await expect.poll(() => page.locator('.skeleton-bar').count(), WAIT).toBe(0)
   })
 
   it('the rows of the previous query stay, and are dimmed', async () => {
@@ -376,6 +378,6 @@ describe('while loading', () => {
     expect((await rowIds(page)).slice(0, before.length)).toEqual(before)
     release()
     await expectShown(page, host.audit, 'filter[type_start_any][]=error:')
-    expect(await page.getByRole('grid').getAttribute('aria-busy')).not.toBe('true')
+    await expect.poll(() => page.getByRole('grid').getAttribute('aria-busy'), WAIT).not.toBe('true')
   })
 })

@@ -177,7 +177,7 @@ describe('of windows with an open live event', () => {
     await expectStreams(streams, 1)
     await live.append('progress', 'Receiving objects:  90% (90/100)\r')
     await panelOf(other).getByRole('img', { name: '90 %' }).waitFor()
-    expect(streams.open.size).toBe(1)
+    await expectStreams(streams, 1)
     await live.close()
     await panelOf(other).getByText('still open').waitFor({ state: 'detached' })
   })

@@ -392,7 +392,7 @@ describe('the panel', () => {
     await headed(page, 'Subscriptions')
     await rowsOf(page).nth(1).click()
     await page.getByRole('complementary', { name: 'Event' }).waitFor()
-    expect(await panelOf(page).count()).toBe(0)
+    await panelOf(page).waitFor({ state: 'detached' })
     await page.goBack()
     await headed(page, 'Subscriptions')
   })
@@ -420,10 +420,11 @@ describe('the panel', () => {
     await button(page, 'Alert me').click()
     await headed(page, 'New subscription')
     await panelOf(page).getByLabel('Channel', { exact: true }).selectOption('New channel: note')
-    const tooWide = await page.evaluate<number>(
-      `[...document.querySelectorAll('html, .panel-body')].filter((part) => part.scrollWidth > part.clientWidth + 1).length`,
-    )
-    expect(tooWide).toBe(0)
+    const tooWide = () =>
+      page.evaluate<number>(
+        `[...document.querySelectorAll('html, .panel-body')].filter((part) => part.scrollWidth > part.clientWidth + 1).length`,
+      )
+    await expect.poll(tooWide, WAIT).toBe(0)
     await button(panelOf(page), 'Cancel').click()
     await headed(page, 'Subscriptions')
     await button(panelOf(page), 'Back to the list').click()

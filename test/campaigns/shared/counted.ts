@@ -28,6 +28,18 @@ export function noteCounted({ made }: Counted, line: string): void {
 
 /** How many calls may be missing after a kill: those of the last second, with the time that the store takes. */
 const LATE_MS = 1000
+/** A busy machine holds up a process between two turns. The longest pause in this time counts twice. */
+const PAUSES_WITHIN_MS = 3000
+
+/** The time until which the calls of a killed process must be recorded. */
+function savedUntil({ made, endedAt }: Counted): number {
+  const times = Object.values(made)
+    .flatMap((all) => all.map(({ at }) => at))
+    .filter((at) => at > endedAt - PAUSES_WITHIN_MS)
+    .toSorted((a, b) => a - b)
+  const pauses = [...times, endedAt].map((at, i, all) => at - (all[i - 1] ?? at))
+  return endedAt - LATE_MS - 2 * Math.max(...pauses)
+}
 
 function kindOf({ type, source, attributes }: AuditEvent, life: Counted): Kind | undefined {
   if (type === 'info:tick') return attributes['life'] === life.life ? 'tick' : undefined
@@ -38,6 +50,7 @@ function kindOf({ type, source, attributes }: AuditEvent, life: Counted): Kind |
 /** Throws unless the events of a life stand for its calls, exactly, but for the last second of a killed one. Returns how many are missing. */
 export function checkCounted(events: readonly AuditEvent[], life: Counted): number {
   let missing = 0
+  const until = savedUntil(life)
   for (const kind of KINDS) {
     const own = events.filter((event) => kindOf(event, life) === kind)
     const found = own
@@ -45,7 +58,7 @@ export function checkCounted(events: readonly AuditEvent[], life: Counted): numb
       .reduce<number>((sum, count) => sum + Number(count), 0)
     const made = life.made[kind]
     const all = made.at(-1)?.calls ?? 0
-    const early = made.findLast(({ at }) => at <= life.endedAt - LATE_MS)?.calls ?? 0
+    const early = made.findLast(({ at }) => at <= until)?.calls ?? 0
     // The calls of the turn that a kill has cut off may be recorded too.
     const most = life.isKilled ? all + 30 : all
     const least = life.isKilled ? early : all

@@ -34,6 +34,13 @@ const exists = async (schema: string): Promise<boolean> =>
 
 it('a returned schema is emptied and reused', async () => {
   const schema = await use()
+  // The server ends a session a moment after the client has closed its connection.
+  await expect
+    .poll(async () => {
+      const sessions = 'SELECT FROM pg_stat_activity WHERE application_name = $1'
+      return (await database.pool.query(sessions, [schema])).rowCount
+    })
+    .toBe(0)
   await schemas.giveBack(schema)
   // The schema has only the event of its second use.
   expect(await use()).toBe(schema)

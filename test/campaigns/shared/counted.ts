@@ -28,16 +28,12 @@ export function noteCounted({ made }: Counted, line: string): void {
 
 /** How many calls may be missing after a kill: those of the last second, with the time that the store takes. */
 const LATE_MS = 1000
-/** A busy machine holds up a process between two turns. The longest pause in this time counts twice. */
-const PAUSES_WITHIN_MS = 3000
 
-/** The time until which the calls of a killed process must be recorded. */
+/** The time until which the calls of a killed process must be recorded. A busy machine holds it up: its longest pause counts twice. */
 function savedUntil({ made, endedAt }: Counted): number {
-  const times = Object.values(made)
-    .flatMap((all) => all.map(({ at }) => at))
-    .filter((at) => at > endedAt - PAUSES_WITHIN_MS)
-    .toSorted((a, b) => a - b)
-  const pauses = [...times, endedAt].map((at, i, all) => at - (all[i - 1] ?? at))
+  const times = Object.values(made).flatMap((all) => all.map(({ at }) => at))
+  const ends = [...times.toSorted((a, b) => a - b), endedAt]
+  const pauses = ends.map((at, i) => at - (ends[i - 1] ?? at))
   return endedAt - LATE_MS - 2 * Math.max(...pauses)
 }
 

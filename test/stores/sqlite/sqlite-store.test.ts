@@ -154,7 +154,7 @@ describe('sqliteStore', () => {
     let ticks = 0
     const ticking = setInterval(() => ticks++, 5)
     const recorded = audit.recordCustom('patient')
-    await vi.waitFor(() => expect(ticks).toBeGreaterThan(5), { timeout: 5000 })
+    await vi.waitFor(() => expect(ticks).toBeGreaterThan(5), { timeout: 60_000 })
     expect(audit.stats()).toMatchObject({ waiting: 1, stored: 0 })
     other.exec('COMMIT')
     other.close()

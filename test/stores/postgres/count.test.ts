@@ -162,6 +162,20 @@ describe('a count that the server cancels', () => {
     await pool.end()
   })
 
+  it('is a lower bound if the limit of a part ends the statement that sets the next limit', async () => {
+    const cancelled = `DO $$ BEGIN RAISE 'canceled' USING ERRCODE = 'query_canceled'; END $$`
+    const isLimit = (text: string): boolean => text.includes(`set_config('statement_timeout'`)
+    let limits = 0
+    const pool = poolWith((text) => (isLimit(text) && ++limits > 1 ? cancelled : undefined))
+    const store = onPool(pool, { queryTimeoutMs: 60_000 })
+    const { total, exact } = await store.count(query)
+    expect(limits).toBe(2)
+    expect(exact.total).toBe(false)
+    expect(total).toBeGreaterThan(0)
+    await store.close()
+    await pool.end()
+  })
+
   it.each([
     ['in the first part', (text: string) => (isPart(text) ? FOREVER : undefined)],
     ['in a later part', endlessAfterFirstPart()],

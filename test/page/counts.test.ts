@@ -75,7 +75,8 @@ describe('the sentence about the counts', () => {
     // Opened separately, because the counts of this page are replaced.
     const page = await openPage('about:blank', { user: 'ann', viewport: DESK })
     await page.route('**/counts?*', async (route) => {
-      const response = await route.fetch()
+      // The service may close an idle connection at the moment of its next use.
+      const response = await route.fetch({ maxRetries: 3 })
       const body = (await response.json()) as { meta: EventCounts }
       const username = { ...body.meta.facets['username']!, exact: isExact }
       const facets = { ...body.meta.facets, username }

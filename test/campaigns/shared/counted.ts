@@ -29,7 +29,7 @@ export function noteCounted({ made }: Counted, line: string): void {
 /** How many calls may be missing after a kill: those of the last second, with the time that the store takes. */
 const LATE_MS = 1000
 
-/** The time until which the calls of a killed process must be recorded. A busy machine holds it up: its longest pause counts twice. */
+/** The time until which the calls of a killed process must be recorded. Its longest pause, on a busy machine, counts twice. */
 function savedUntil({ made, endedAt }: Counted): number {
   const times = Object.values(made).flatMap((all) => all.map(({ at }) => at))
   const ends = [...times.toSorted((a, b) => a - b), endedAt]

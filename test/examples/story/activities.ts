@@ -90,12 +90,30 @@ const LOCKED = [
   ...TARGETS.map((target) => `error:data_cleanup:${target}`),
 ]
 
+/** Steps that lock the database. Each lock is longer than the one before, because a slow service may not notice a short one. */
+function lockLonger(firstMs: number): () => Attributes {
+  let ms = firstMs
+  return () => {
+    const step = { action: 'lock_database', ms }
+    ms = Math.min(2 * ms, 10_000)
+    return step
+  }
+}
+
+/** Waits until the activity has ended. Resolves to true if it has failed. */
+async function hasFailed({ until, has }: World, names: Names, { id }: Resource): Promise<boolean> {
+  const isEnd = (outcome: string) => has(`api:${names.activities}:${outcome}`, { [names.id]: id })
+  await until('the end of an activity', async () => (await isEnd('error')) || isEnd('success'))
+  return isEnd('error')
+}
+
 /** Other programs lock the database, and the service stops while a step is running. */
 export const faults: Story = async (world) => {
   const { saw, startChange, restart, post, attempt, until, has } = world
   const version = await versionId(world)
+  const lock = lockLonger(900)
   await until('events of a locked database', async () => {
-    const locked = await startChange('locks', [{ action: 'lock_database', ms: 900 }])
+    const locked = await startChange('locks', [lock()])
     await saw('api:steps:start', { change_id: locked.id })
     const clean = (rule: string) => post('/api/cleaning_runs', 'cleaning_run', { rules: [rule] })
     await Promise.all([
@@ -103,13 +121,16 @@ export const faults: Story = async (world) => {
       attempt('DELETE /api/projects/acme/environments/dev'),
       attempt(`POST /api/template_versions/${version}/refresh/cancel`),
     ])
-    await saw('api:changes:error', { change_id: locked.id })
-    const seen = await Promise.all(LOCKED.map(has))
+    if (!(await hasFailed(world, KINDS[0], locked))) return false
+    const seen = await Promise.all(LOCKED.map((type) => has(type)))
     return !seen.includes(false)
   })
-  const run = await start(world, KINDS[1], [{ action: 'lock_database', ms: 300 }])
-  await saw('error:workflow_step:fsm_failure', { workflow_run_id: run.id })
-  await saw('api:workflow_runs:error', { workflow_run_id: run.id })
+  const lockBriefly = lockLonger(300)
+  await until('a failed transition', async () => {
+    const run = await start(world, KINDS[1], [lockBriefly()])
+    const failed = await hasFailed(world, KINDS[1], run)
+    return failed && has('error:workflow_step:fsm_failure', { workflow_run_id: run.id })
+  })
   const interrupted = await startChange('interrupted', [LONG])
   await saw('api:steps:start', { change_id: interrupted.id })
   await restart()

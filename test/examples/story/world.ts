@@ -25,8 +25,8 @@ export interface World {
   set(settings: Attributes): Promise<void>
   /** Waits for an event of this type, with these conditions. */
   saw(type: string, conditions?: Readonly<Record<string, string>>): Promise<Resource>
-  /** Resolves to true if an event of this type was recorded. */
-  has(type: string): Promise<boolean>
+  /** Resolves to true if an event of this type was recorded, with these conditions. */
+  has(type: string, conditions?: Readonly<Record<string, string>>): Promise<boolean>
   /** Calls the function until it returns true. */
   until(what: string, isReached: () => Promise<boolean>): Promise<void>
   /** Starts a change and returns it. */
@@ -62,6 +62,15 @@ export async function createWorld(
   }
   const find = async (query: string): Promise<readonly Resource[]> =>
     listOf(await send(service.url, `/api/events?filter[system_true]=1&${query}`)).data
+  const findOne = async (
+    type: string,
+    conditions: Readonly<Record<string, string>> = {},
+  ): Promise<Resource | undefined> => {
+    const query = Object.entries({ type, ...conditions }).map(
+      ([name, value]) => `filter[${name}_eq]=${encodeURIComponent(value)}`,
+    )
+    return (await find(`limit=1&${query.join('&')}`))[0]
+  }
 
   const world: World = {
     temp,
@@ -79,17 +88,14 @@ export async function createWorld(
     attempt: async (line) => (await request(line)).status,
     set: async (settings) => void (await world.patch('/api/settings', 'settings', settings)),
     async saw(type, conditions = {}) {
-      const query = Object.entries({ type, ...conditions }).map(
-        ([name, value]) => `filter[${name}_eq]=${encodeURIComponent(value)}`,
-      )
-      let found: readonly Resource[] = []
+      let found: Resource | undefined
       await world.until(`${type} ${JSON.stringify(conditions)}`, async () => {
-        found = await find(`limit=1&${query.join('&')}`)
-        return found.length > 0
+        found = await findOne(type, conditions)
+        return found !== undefined
       })
-      return found[0]!
+      return found!
     },
-    has: async (type) => (await find(`limit=1&filter[type_eq]=${type}`)).length > 0,
+    has: async (type, conditions) => (await findOne(type, conditions)) !== undefined,
     async until(what, isReached) {
       for (let polls = 0; polls < MAX_POLLS; polls++) {
         if (await isReached()) return

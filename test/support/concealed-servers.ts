@@ -14,6 +14,7 @@ import {
   VISIBLE,
 } from './concealed.js'
 import { countedBytes } from './counted-bytes.js'
+import { countExactly } from './exact-counts.js'
 import { frameworks, userOf } from './frameworks.js'
 import { basic, type RawResponse, send } from './http.js'
 import { listen } from './node-server.js'
@@ -91,6 +92,7 @@ export async function serveLog(
   rules: object = MODEL_RULES,
 ): Promise<Served> {
   const audit: AuditLog = new AuditLog({ store, ...OPTIONS, random: countedBytes() })
+  countExactly(audit)
   await audit.importEvents(events)
   await recordEnd(audit)
   await settled?.()

@@ -60,7 +60,9 @@ describe('rows', () => {
     const filter = 'filter[username_not_null]=1&filter[name_cont]=nightly'
     await expectPreview(page, filter)
     const words = 'Events whose user is set and whose name contains nightly.'
-    expect(await builder(page).getByRole('paragraph').first().textContent()).toBe(words)
+    await expect
+      .poll(() => builder(page).getByRole('paragraph').first().textContent(), WAIT)
+      .toBe(words)
     await shows(page, '')
     await page.keyboard.press('Control+Enter')
     await builder(page).waitFor({ state: 'detached' })
@@ -86,7 +88,7 @@ describe('rows', () => {
       .waitFor()
     await page.keyboard.press('Enter')
     await focusIs(page, 'Predicate')
-    expect(await fields(page, 'Attribute').last().inputValue()).toBe('name')
+    await expect.poll(() => fields(page, 'Attribute').last().inputValue(), WAIT).toBe('name')
   })
 
   it('keep typed text on Tab; Escape closes field, then builder', async () => {

@@ -88,7 +88,10 @@ describe('the sentence about the counts', () => {
       .toEqual([expect.stringMatching(sentence)])
     const total = EVENTS.length.toLocaleString('en-US')
     expect(await chart(page).getByRole('heading', { level: 1 }).innerText()).toBe(`${total} events`)
-    expect((await facets(page).innerText()).includes('≥')).toBe(!isExact)
+    await value(page, 'ann').waitFor()
+    await expect
+      .poll(async () => (await facets(page).innerText()).includes('≥'), WAIT)
+      .toBe(!isExact)
   })
 })
 

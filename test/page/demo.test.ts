@@ -86,7 +86,7 @@ describe('the demo', () => {
     await expect
       .poll(() => state.locator('dl > div').allTextContents(), WAIT)
       .toEqual(['codestore', 'nameStore', 'descriptionThe store', 'archivedfalse'])
-    expect(await page.locator('.timeline > li').count()).toBe(2)
+    await expect.poll(() => page.locator('.timeline > li').count(), WAIT).toBe(2)
   })
 
   it('shows the output of a fetch from a repository', async ({ skip }) => {

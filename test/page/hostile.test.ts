@@ -46,8 +46,10 @@ describe('the list', () => {
   it('writes out hidden characters, and links only to paths of its own host', async () => {
     const page = await open()
     await rowsOf(page).first().waitFor()
-    expect(await rowOf(page, EVENTS.turned.id).textContent()).toContain('annU+202Etxt.exe')
-    expect(await rowOf(page, EVENTS.lines.id).textContent()).toContain(EMOJI)
+    await expect
+      .poll(() => rowOf(page, EVENTS.turned.id).textContent(), WAIT)
+      .toContain('annU+202Etxt.exe')
+    await expect.poll(() => rowOf(page, EVENTS.lines.id).textContent(), WAIT).toContain(EMOJI)
     await expectNoHarm(page)
     const linked = Object.values(EVENTS).map(({ id }) => rowOf(page, id).getByRole('link').count())
     expect((await Promise.all(linked)).map(Boolean)).toEqual(

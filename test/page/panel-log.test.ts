@@ -54,7 +54,7 @@ describe('a log', () => {
   it('looks as on a terminal, with its newest percentage', async () => {
     const { live, page } = await openFetch()
     const kept = FETCH_LOG.split('\n').map((line) => line.split('\r').at(-1))
-    expect(await log(page).textContent()).toBe(kept.join('\n'))
+    await expect.poll(() => log(page).textContent(), WAIT).toBe(kept.join('\n'))
     await expect
       .poll(() => heading(page).textContent(), WAIT)
       .toMatch(/shop@main is being fetched, 62 %$/)

@@ -100,7 +100,7 @@ describe('an error', () => {
       '… 14 library frames',
     ])
     await error.getByRole('button', { name: 'All 26 frames' }).click()
-    expect(await frames.allTextContents()).toEqual(backtrace)
+    await expect.poll(() => frames.allTextContents(), WAIT).toEqual(backtrace)
   })
 })
 

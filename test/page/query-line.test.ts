@@ -50,11 +50,13 @@ describe('the query line', () => {
   it('is edited, with completion; Enter applies, Escape restores', async () => {
     const page = await open(ANN)
     await press(page, 'Edit')
-    expect(await editor(page).inputValue()).toBe(`range=all&${ANN}`)
+    await expect.poll(() => editor(page).inputValue(), WAIT).toBe(`range=all&${ANN}`)
     await editor(page).fill('range=all&filter[username_eq]=bo')
     const option = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
     await option.filter({ hasText: /^bob$/ }).click()
-    expect(await editor(page).inputValue()).toBe('range=all&filter[username_eq]=bob')
+    await expect
+      .poll(() => editor(page).inputValue(), WAIT)
+      .toBe('range=all&filter[username_eq]=bob')
     await shows(page, ANN)
     await page.keyboard.press('Enter')
     await shows(page, 'filter[username_eq]=bob')
@@ -135,7 +137,7 @@ describe('a pasted text', () => {
     const page = await open(ANN)
     await paste(field(page), text(host.url))
     await shows(page, ERRORS)
-    expect(await field(page).inputValue()).toBe('')
+    await expect.poll(() => field(page).inputValue(), WAIT).toBe('')
   })
 
   it.skipIf(!hasCurl)('runs as copied, whatever it contains', async () => {
@@ -158,7 +160,7 @@ describe('an invalid query', () => {
     await state.getByRole('heading', { name: '“_contt” is not a known comparison' }).waitFor()
     await state.getByText('nearest valid name: name_cont').waitFor()
     expect(await state.locator('u').textContent()).toBe('_contt')
-    expect(await page.getByRole('button', { name: /^Stopped/ }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('button', { name: /^Stopped/ }).count(), WAIT).toBe(1)
     const chips = page.getByRole('list', { name: 'Filters' })
     await chips.getByText('user is ann').waitFor()
     expect(sent.filter((url) => url.includes('contt') && url.includes('/api'))).toEqual([])

@@ -104,7 +104,9 @@ describe('the range', () => {
       .getByRole('grid')
       .and(page.locator(`[aria-rowcount="${expected.length + 1}"]`))
       .waitFor()
-    expect((await rowIds(page)).slice(0, 8)).toEqual(expected.slice(0, 8))
+    await expect
+      .poll(async () => (await rowIds(page)).slice(0, 8), WAIT)
+      .toEqual(expected.slice(0, 8))
     await page.getByRole('button', { name: 'Last hour' }).waitFor()
   })
 

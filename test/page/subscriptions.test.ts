@@ -89,7 +89,7 @@ describe('the links', () => {
     await button(panelOf(reader), 'everything').click()
     await headed(reader, 'everything')
     await panelOf(reader).getByText('No parked events.').waitFor()
-    expect(await button(reader, 'Subscriptions').count()).toBe(2)
+    await expect.poll(() => button(reader, 'Subscriptions').count(), WAIT).toBe(2)
     for (const name of ['Alert me', 'Subscribe', 'Pause', 'Test', 'Replay', 'Delete'])
       expect(await button(reader, name).count(), name).toBe(0)
   })

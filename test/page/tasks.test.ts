@@ -69,7 +69,7 @@ it('finds the route with the most failures of the service, and their requests', 
   await first.getByText(worst).waitFor()
   await click(first.getByRole('button'))
   await sees(failed(worst))
-  expect(await rowsOf(page).count()).toBe(failed(worst).length)
+  await expect.poll(() => rowsOf(page).count(), WAIT).toBe(failed(worst).length)
 })
 
 it('finds what happened yesterday between 9 and 18 o’clock in the zone of a colleague', async () => {
@@ -141,7 +141,7 @@ it('finds the events with a phrase, and its place in each', async () => {
   const marked = eventPanel(page).getByRole('tree').locator('mark')
   await expect.poll(() => marked.allTextContents(), WAIT).toEqual([phrase])
   const line = page.getByRole('textbox', { name: 'Query', exact: true })
-  expect(await line.textContent()).toContain('q=')
+  await expect.poll(() => line.textContent(), WAIT).toContain('q=')
 })
 
 it('finds who changed the limit of a project, and the limit before', async () => {
@@ -311,7 +311,7 @@ it('prints everything that bob was not allowed to do', async () => {
   await page.getByRole('heading', { name: 'Audit report: acme workflows' }).waitFor()
   await type('Denied approvals', page.getByRole('textbox', { name: 'Title of the report' }))
   await click(page.getByRole('button', { name: 'Print' }))
-  expect(await page.evaluate('globalThis.isPrinted')).toBe(true)
+  await expect.poll(() => page.evaluate('globalThis.isPrinted'), WAIT).toBe(true)
 
   const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true })
   const { text } = await extractText(await getDocumentProxy(new Uint8Array(pdf)))

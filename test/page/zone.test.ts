@@ -21,7 +21,7 @@ const timeHeader = (page: Page) => page.getByRole('columnheader', { name: /^Time
 describe('the time zone', () => {
   it('is taken from the address, and does not change the preference of the reader', async () => {
     const page = await open('range=7d&zone=Asia/Tokyo')
-    expect(await timeHeader(page).innerText()).toContain('UTC+9')
+    await expect.poll(() => timeHeader(page).innerText(), WAIT).toContain('UTC+9')
     await zoneButton(page, 'Times in Asia/Tokyo').waitFor()
     await page.goto(`${host.page}?range=7d`)
     await expect.poll(() => timeHeader(page).innerText(), WAIT).toContain('UTC')
@@ -133,7 +133,7 @@ describe('where clocks are set back', () => {
 
   it('each time of the list and the chart is one time only', async () => {
     const page = await openDay()
-    expect(await timeHeader(page).innerText()).toMatch(/UTC−5 \/ UTC−4/)
+    await expect.poll(() => timeHeader(page).innerText(), WAIT).toMatch(/UTC−5 \/ UTC−4/)
     const times = await page.locator('.row .when').allInnerTexts()
     expect(times.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual(
       expect.arrayContaining(['01:20:00.000 UTC−5', '01:20:00.000 UTC−4', '02:00:00.000']),

@@ -15,10 +15,6 @@ export default defineConfig({
       'test/property/{*-agree,handed-over,index-agrees,query}.test.ts',
     ],
     exclude: [],
-    globalSetup: [
-      './test/support/global-temp.ts',
-      './test/support/global-compiled.ts',
-      './test/support/global-postgres.ts',
-    ],
+    globalSetup: ['./test/support/global-temp.ts', './test/support/global-release.ts'],
   },
 })

@@ -6,7 +6,7 @@ import { build } from 'vite'
 
 const root = fileURLToPath(new URL('../../adapters/page', import.meta.url))
 const cache = fileURLToPath(new URL('../../node_modules/.cache/daybook', import.meta.url))
-const folder = fileURLToPath(new URL('../../dist/page', import.meta.url))
+const packageFolder = fileURLToPath(new URL('../../dist/page', import.meta.url))
 
 /** Writes the file atomically, because other runs may read or write it. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
@@ -29,8 +29,8 @@ async function buildPage(): ReturnType<typeof build> {
   }
 }
 
-/** Builds the audit page from its sources, for the servers of the tests. */
-export default async function setup(): Promise<void> {
+/** Builds the audit page from its sources into a folder, for the servers of the tests. */
+export async function writePage(folder: string): Promise<void> {
   const built = await buildPage()
   if (!('output' in built)) throw new Error('expected one build')
   const isDocument = (file: string): boolean => file.endsWith('.html')
@@ -45,3 +45,6 @@ export default async function setup(): Promise<void> {
   for (const name of await fs.readdir(path.join(root, 'public')))
     await writeWhole(path.join(folder, name), await fs.readFile(path.join(root, 'public', name)))
 }
+
+/** Builds the audit page where the package has it. */
+export default (): Promise<void> => writePage(packageFolder)

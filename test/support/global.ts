@@ -6,13 +6,15 @@ import postgres from './global-postgres.js'
 
 type Stop = () => Promise<void>
 
-/** Sets up the resources that all test files share, concurrently. */
-export default async function setup(project: TestProject): Promise<Stop> {
+/** Sets up the resources that all test files share, concurrently. `built` are builds of the sources and of the page. */
+export async function setUp(
+  project: TestProject,
+  built: readonly Promise<Stop | void>[],
+): Promise<Stop> {
   const started = await Promise.allSettled<Stop | void>([
     browser(project),
-    compiled(project),
-    page(),
     postgres(project),
+    ...built,
   ])
   const stop: Stop = async () => {
     const stops = started.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []))
@@ -25,3 +27,5 @@ export default async function setup(project: TestProject): Promise<Stop> {
   }
   return stop
 }
+
+export default (project: TestProject): Promise<Stop> => setUp(project, [compiled(project), page()])

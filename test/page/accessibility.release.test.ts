@@ -1,0 +1,3 @@
+import { checkViews, shareAccessible } from './accessible-views.js'
+
+checkViews(shareAccessible(), true)

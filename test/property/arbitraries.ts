@@ -298,3 +298,27 @@ export const query: fc.Arbitrary<QueryObject> = fc
     freeText,
   )
   .map(([filter, sorts, limit, q]) => ({ filter: { ...filter, sorts }, limit, q }))
+
+/** Queries with low limits, which follow an order instead of sorting all matches. */
+export const limitedQuery: fc.Arbitrary<QueryObject> = fc
+  .tuple(
+    fc.oneof({ weight: 3, arbitrary: query }, { weight: 1, arbitrary: searches }),
+    fc.constantFrom(1, 2, 5, 20, 1000),
+  )
+  .map(([query, limit]) => ({ ...query, limit }))
+
+/** A filter, or a filter on own fields, or both. */
+export const filterWithOwnFields: fc.Arbitrary<Record<string, unknown>> = fc
+  .tuple(
+    filter,
+    fc.constantFrom<Record<string, unknown>>(
+      {},
+      {},
+      { created_at_gteq: '2026-01-01T00:00:10Z' },
+      { type_start_any: ['api:', 'ERROR:'] },
+      { username_in: ['ann', 'Ann'] },
+      { username_cont: 'AN', created_at_lt: '2026-01-01T00:00:30Z' },
+    ),
+    fc.boolean(),
+  )
+  .map(([any, own, isOwn]) => (isOwn ? own : { ...any, ...own }))

@@ -18,8 +18,7 @@ import { countedBytes } from '../support/counted-bytes.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
 import { randomRuns } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
-import { eventsOf, query, searches } from './arbitraries.js'
-import { selectiveShare } from './selective-share.js'
+import { eventsOf, limitedQuery } from './arbitraries.js'
 
 /* A store that uses its index whenever possible returns the same events as a store that checks every event. */
 
@@ -45,19 +44,11 @@ const historyOf = (size: number): fc.Arbitrary<History> =>
     every: fc.integer({ min: 2, max: 9 }),
   })
 
-// Low limits, so that queries follow an order instead of sorting all matches.
-const limited = fc
-  .tuple(
-    fc.oneof({ weight: 3, arbitrary: query }, { weight: 1, arbitrary: searches }),
-    fc.constantFrom(1, 2, 5, 20, 1000),
-  )
-  .map(([query, limit]) => ({ ...query, limit }))
-
 /** Some queries run at the same time, and some use caches of earlier ones. */
 const AT_A_TIME = 4
 
 const QUERIES = randomRuns(12, 40)
-const queries = fc.array(limited, { minLength: QUERIES, maxLength: QUERIES, size: 'max' })
+const queries = fc.array(limitedQuery, { minLength: QUERIES, maxLength: QUERIES, size: 'max' })
 
 const TYPES = { 'own:live': {}, 'own:new': {} }
 
@@ -179,10 +170,6 @@ function checkRounds({ rounds, size }: Rounds, open: (clock: Clock) => Subject):
     ),
   )
 }
-
-it('more than a third of the random queries return some events, but not all', async () => {
-  expect(await selectiveShare(limited)).toBeGreaterThan(1 / 3)
-})
 
 describe('an index finds the same as a check of every event, after any change of the log,', () => {
   describe('in memory', () => {

@@ -3,10 +3,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Files that are slow for their size, because they start processes, servers or the whole demo, run the cases of
- * another file or rounds of a campaign, or compare the numbers of the page.
+ * another file or rounds of a campaign, or check the views or numbers of the page, random command lines, or images of
+ * power cuts.
  */
 const LONG =
-  /\b(?:runScript|useProcesses|startOwnPostgres|createWorld|openSealedStores|describeStore|describeSealer|compareNumbers)\b|\/campaigns\//
+  /\b(?:runScript|useProcesses|startOwnPostgres|createWorld|openSealedStores|describeStore|describeHostile|describeSealer|checkArguments|checkViews|compareNumbers|crashLog)\b|\/campaigns\//
 
 /**
  * Starts the slow files first, so that no slow file runs alone at the end. Vitest sorts by the durations of an

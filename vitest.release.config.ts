@@ -11,10 +11,11 @@ export default defineConfig({
     ...full.test,
     include: [
       'test/**/*.release.test.ts',
-      // Other random values than in `npm test`.
+      // Other random values than in `npm test`, and more of them.
       'test/property/{*-agree,handed-over,index-agrees,query}.test.ts',
     ],
     exclude: [],
+    env: { DAYBOOK_TEST_RUNS: '2' },
     globalSetup: ['./test/support/global-temp.ts', './test/support/global-release.ts'],
   },
 })

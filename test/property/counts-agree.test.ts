@@ -8,6 +8,7 @@ import {
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openSealedStores } from '../support/sealed-stores.js'
+import { randomRuns } from '../support/soak.js'
 import { events, filter, filterWithOwnFields } from './arbitraries.js'
 import { words } from '../support/words.js'
 
@@ -100,7 +101,7 @@ describe('the stores return the same counts for any query', () => {
             }
           }),
       ),
-      { numRuns: 1, endOnFailure: true },
+      { numRuns: randomRuns(1, 8), endOnFailure: true },
     ),
   )
 
@@ -145,7 +146,7 @@ describe('the stores', () => {
             }
           }),
       ),
-      { numRuns: 3, endOnFailure: true },
+      { numRuns: randomRuns(2, 16), endOnFailure: true },
     )
     expect(widerFacets).toBeGreaterThan(10)
   })

@@ -16,7 +16,7 @@ import { INDEX_BOUNDS, type IndexBounds } from '../../src/store-kit/index/index-
 import type { Clock } from '../../src/event/timestamp.js'
 import { countedBytes } from '../support/counted-bytes.js'
 import { postgresDatabase, type TestDatabase } from '../support/database.js'
-import { randomRuns } from '../support/soak.js'
+import { randomRuns, SOAK_SECONDS } from '../support/soak.js'
 import { tempDir } from '../support/temp.js'
 import { eventsOf, limitedQuery } from './arbitraries.js'
 
@@ -47,7 +47,7 @@ const historyOf = (size: number): fc.Arbitrary<History> =>
 /** Some queries run at the same time, and some use caches of earlier ones. */
 const AT_A_TIME = 4
 
-const QUERIES = randomRuns(12, 40)
+const QUERIES = SOAK_SECONDS > 0 ? 40 : 12
 const queries = fc.array(limitedQuery, { minLength: QUERIES, maxLength: QUERIES, size: 'max' })
 
 const TYPES = { 'own:live': {}, 'own:new': {} }
@@ -183,7 +183,7 @@ describe('an index finds the same as a check of every event, after any change of
     const temp = tempDir()
     afterAll(() => temp.remove())
     let files = 0
-    checkRounds({ rounds: randomRuns(2, 9), size: 150 }, (clock) => {
+    checkRounds({ rounds: randomRuns(1, 9), size: 150 }, (clock) => {
       const filename = temp.file(`${files++}.db`)
       const tuning = { segmentSize: 16, fanOut: 3, minGramChunks: 1, bounds: boundsOf(files) }
       const { store, sealer } = createSqliteStore(

@@ -122,7 +122,7 @@ describe('the stores return the same events in the same order for any query', ()
         (events, queries) =>
           withStores(events, async (world) => void (await agreedPages(world, queries))),
       ),
-      { numRuns: randomRuns(3, 16), endOnFailure: true },
+      { numRuns: randomRuns(2, 16), endOnFailure: true },
     ),
   )
 })

@@ -4,8 +4,12 @@
  */
 export const SOAK_SECONDS = Number(process.env['DAYBOOK_SOAK_SECONDS'] ?? 0)
 
+/** `npm run test:release` repeats tests with random values this many times as often as the suite does. */
+const RUNS = Number(process.env['DAYBOOK_TEST_RUNS'] ?? 1)
+
 /** The number of repetitions of a test with random values: `usual` in the suite, `long` in a soak. */
-export const randomRuns = (usual: number, long: number): number => (SOAK_SECONDS > 0 ? long : usual)
+export const randomRuns = (usual: number, long: number): number =>
+  SOAK_SECONDS > 0 ? long : usual * RUNS
 
 /** The option `timeout` of a test that takes at most `ms` in the suite. */
 export const soakTimeout = (ms: number): number => ms + SOAK_SECONDS * 2000

@@ -162,6 +162,9 @@ describe('two events of one act', () => {
     await page.locator('.twins').first().waitFor()
     const ids = await newestFirst(host.audit, FILTER)
     const focused = () => page.locator(':focus').getAttribute('data-id')
+    // An event that arrives later would come before the first row.
+    const heading = page.getByRole('heading', { level: 1 })
+    await expect.poll(() => heading.innerText(), WAIT).toBe(`${ids.length} events`)
     await rowsOf(page).first().focus()
     await page.keyboard.press('Home')
     const reached: (string | null)[] = []

@@ -50,13 +50,21 @@ export function createReplays(
   }
 
   const run = async (): Promise<void> => {
-    while (wanted !== undefined && !closing.aborted) {
-      const token = wanted
-      wanted = undefined
-      // Processes of an earlier version notify without a token.
-      const position = token === '' ? undefined : readToken(token)?.wal?.position
-      if (position) await untilReplayed(walBytes(position))
-      onReplayed(position && token)
+    try {
+      while (wanted !== undefined && !closing.aborted) {
+        const token = wanted
+        wanted = undefined
+        // Processes of an earlier version notify without a token.
+        const position = token === '' ? undefined : readToken(token)?.wal?.position
+        if (position) await untilReplayed(walBytes(position))
+        onReplayed(position && token)
+      }
+    } catch {
+      // A token that cannot be read.
+      onReplayed(undefined)
+    } finally {
+      // At once: nobody would look at a token that comes later, until the next one.
+      isWaiting = false
     }
   }
 
@@ -66,9 +74,6 @@ export function createReplays(
       if (isWaiting) return
       isWaiting = true
       void run()
-        // A token that cannot be read.
-        .catch(() => onReplayed(undefined))
-        .finally(() => (isWaiting = false))
     },
   }
 }

@@ -13,7 +13,7 @@ const MAX_RECORDED = 1000
 export function createAppending(
   log: MemoryLog,
 ): Pick<EventStore, 'append' | 'importEvents' | 'reportSuppressed' | 'recordSuppressed'> {
-  const { timeline, index, throttles, watchers, clock } = log
+  const { timeline, throttles, watchers, clock } = log
 
   return {
     async append(drafts, { signal, deadline = Infinity, since, onSuppressed } = {}) {
@@ -58,7 +58,7 @@ export function createAppending(
       )
       for (const { time } of fresh) {
         log.raiseHighWater(time)
-        index.addLate(time)
+        log.addLate(time)
       }
       log.dropExcess()
       return { imported: fresh.length, skipped: imported.length - fresh.length }

@@ -4,6 +4,7 @@ import type { Clock, Microseconds } from '../../src/event/timestamp.js'
 import { createWatchers, type Watchers } from '../../src/store-kit/watchers.js'
 import { createEventIndex, type EventIndex } from './event-index.js'
 import { parseFrozen } from './frozen.js'
+import { createLateEvents, type LateEvents } from './late-events.js'
 import { createLiveEvents, type LiveEvents } from './live.js'
 import { createThrottles, type Throttles } from './throttles.js'
 import { createTimeline, type Timeline } from './timeline.js'
@@ -16,6 +17,7 @@ export interface MemoryLog {
   readonly timeline: Timeline
   readonly live: LiveEvents
   readonly index: EventIndex
+  readonly late: LateEvents
   readonly throttles: Throttles
   readonly watchers: Watchers
   readonly clock: Clock
@@ -26,6 +28,8 @@ export interface MemoryLog {
   /** Stores an event with a time above the high-water mark. */
   store(draft: EventDraft, time: Microseconds): AuditEvent
   raiseHighWater(time: Microseconds): void
+  /** Must be called for an event that became visible behind others. */
+  addLate(time: Microseconds): void
   /** Drops the oldest events beyond `maxEvents`. */
   dropExcess(): void
   close(): void
@@ -35,13 +39,16 @@ export function createMemoryLog(maxEvents: number, clock: Clock): MemoryLog {
   const timeline = createTimeline()
   const live = createLiveEvents(timeline)
   const watchers = createWatchers()
+  const index = createEventIndex(timeline, live)
+  const late = createLateEvents()
   let highWater: Microseconds = 0
   let isClosed = false
 
   return {
     timeline,
     live,
-    index: createEventIndex(timeline, live),
+    index,
+    late,
     throttles: createThrottles(),
     watchers,
     clock,
@@ -64,6 +71,10 @@ export function createMemoryLog(maxEvents: number, clock: Clock): MemoryLog {
     },
     raiseHighWater(time) {
       highWater = Math.max(highWater, time)
+    },
+    addLate(time) {
+      index.addLate(time)
+      late.add(time)
     },
     dropExcess() {
       const excess = timeline.size - maxEvents

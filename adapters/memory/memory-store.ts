@@ -9,6 +9,7 @@ import {
 import { updateStateBy } from '../../src/store/states.js'
 import type { EventStore } from '../../src/store/store.js'
 import { createAppending } from './appending.js'
+import { createLedger } from './ledger.js'
 import type { MemoryTuning } from './list.js'
 import { createMemoryLog, type MemoryLog } from './memory-log.js'
 import { createReading } from './reading.js'
@@ -43,7 +44,12 @@ const FIRST_PROBE_SIZE = 16
 export const memoryStore = (options: MemoryStoreOptions = {}): EventStore =>
   createMemoryStore(options, { minIndexed: 10_000, probe: FIRST_PROBE_SIZE })
 
-export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTuning): EventStore {
+/** `onCreated` gets the data of the store, which tests change. */
+export function createMemoryStore(
+  options: MemoryStoreOptions,
+  tuning: MemoryTuning,
+  onCreated: (log: MemoryLog) => void = () => {},
+): EventStore {
   checkOptions(options, MEMORY_STORE_OPTIONS, 'memoryStore')
   const { maxEvents = Infinity, clock: given = systemClock() } = options
   const guard = createClockGuard(given.monotonic)
@@ -52,6 +58,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
   const queryTimeoutMs = readQueryTimeout(options)
   const log = createMemoryLog(maxEvents, clock)
   const state = createState()
+  onCreated(log)
   const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
     log.check(options.signal)
     state.change(keys, change, clock(), options.keepFor)
@@ -61,6 +68,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
     name: 'memory',
     tuning: { maxBatch: 1000 },
     clock,
+    ledger: createLedger(log, maxEvents < Infinity),
     ...createAppending(log),
     ...createReading(log, { queryTimeoutMs, tuning }),
     ...createRemoving(log),
@@ -93,7 +101,7 @@ export function createMemoryStore(options: MemoryStoreOptions, tuning: MemoryTun
 function createLiveChanges(
   log: MemoryLog,
 ): Pick<EventStore, 'changeLive' | 'touchLive' | 'closeLive'> {
-  const { timeline, live, index, watchers } = log
+  const { timeline, live, watchers } = log
 
   return {
     async changeLive(id, change, { signal } = {}) {
@@ -113,7 +121,7 @@ function createLiveChanges(
       if (live.change(id, change)) {
         live.close(id)
         const found = timeline.find(id)
-        if (found) index.addLate(found.time)
+        if (found) log.addLate(found.time)
         watchers.hint()
       }
       return timeline.find(id)?.event

@@ -12,6 +12,7 @@ import { analyzeTables } from './write/analyze.js'
 import { readWithRetry, rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
+import { createLedger, type LedgerContext } from './ledger.js'
 import { importEvents } from './write/import.js'
 import { rebuildIndex, setDamaged } from '../../src/store-kit/maintenance/repairs.js'
 import { askProgram, changeIndex, dialectOf } from './index/dialect.js'
@@ -105,6 +106,12 @@ function openParts(
   }
 }
 
+/** The ledger of the store; none on Citus. */
+const ledgerOf = (
+  { citus, log, check }: ReturnType<typeof openParts>,
+  rights: Pick<LedgerContext, 'isReadOnly' | 'isFixed'>,
+): Pick<EventStore, 'ledger'> => (citus ? {} : { ledger: createLedger({ log, check, ...rights }) })
+
 export const openPostgresStore = (
   options: PostgresStoreOptions,
   shared: SharedParts = {},
@@ -127,6 +134,7 @@ function openReadOnly(options: PostgresStoreOptions, shared: SharedParts): Event
   return readOnlyStore({
     name: 'postgres',
     clock,
+    ...ledgerOf(opened, { isReadOnly: true, isFixed: true }),
     ...reading,
     watch,
     close: () =>
@@ -148,6 +156,7 @@ export function createPostgresStore(
 ): { readonly store: EventStore; readonly sealer: PostgresSealer } {
   const { tuning = DEFAULT_TUNING, maxWaitMs = MAX_WAIT_MS } = sealing
   const processTime = options.clock ?? systemClock()
+  const isFixed = options.migrate === 'never'
   const guard = createClockGuard(processTime.monotonic)
   const clock = options.clock && guardedClock(options.clock, guard)
   const processClock = clock ?? guardedClock(processTime, createClockGuard(processTime.monotonic))
@@ -155,7 +164,7 @@ export function createPostgresStore(
   const opened = openParts(options, shared, {
     clock,
     guard,
-    isFixed: options.migrate === 'never',
+    isFixed,
     acknowledged: () => own.appended,
     onPrepared(state) {
       writer.adopt(state)
@@ -216,7 +225,7 @@ export function createPostgresStore(
     await withRetry(
       log,
       signal,
-      (client) => updateStatesOf(client, names, { keys, change, now: clock?.(), keepFor, onWrite }),
+      (client) => updateStatesOf(client, names, { keys, change, clock, keepFor, onWrite }),
       () => !isWritten,
     )
   }
@@ -237,6 +246,7 @@ export function createPostgresStore(
     name: 'postgres',
     tuning: { maxBatch: MAX_BATCH, appendsInBackground: true },
     clock,
+    ...ledgerOf(opened, { isReadOnly: false, isFixed }),
     ...reading,
 
     async append(drafts, options = {}) {

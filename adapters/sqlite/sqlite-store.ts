@@ -26,6 +26,7 @@ import { DEFAULT_TUNING } from './index/index-state.js'
 import { createAppend, createDraftTable } from './write/append.js'
 import { rebuildIndex, setDamaged } from '../../src/store-kit/maintenance/repairs.js'
 import { DIALECT, runProgram } from './index/dialect.js'
+import { createLedger } from './ledger.js'
 import { createLogIndex } from './index/log-index.js'
 import { createOutbox } from './write/outbox.js'
 import { createMaintenance } from './write/maintenance.js'
@@ -198,12 +199,14 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
   const connection = openFile(options)
   const { database } = connection
   const tables = createTables(connection)
+  const ledger = createLedger(tables, false)
   const watcher = createCommitWatcher(database)
   const index = createLogIndex(tables, DEFAULT_TUNING)
   const clock = options.clock ?? systemClock()
   return readOnlyStore({
     name: 'sqlite',
     clock,
+    ledger,
     ...createReading(
       { tables, index, firstProbe: FIRST_PROBE_SIZE, queryTimeoutMs },
       watcher,
@@ -212,6 +215,7 @@ function openReadOnly(options: SqliteStoreOptions): EventStore {
     async close() {
       watcher.stop()
       connection.close()
+      await ledger.close()
     },
   })
 }
@@ -262,6 +266,7 @@ export function createSqliteStore(
   const write: Connection['write'] = (act, options) => connection.write(act, options)
   const tables = createTables(connection)
   const { events } = tables
+  const ledger = createLedger(tables, options.migrate !== 'never')
   let startedAt: Microseconds = 0
   try {
     startedAt = events.highWater()
@@ -313,6 +318,7 @@ export function createSqliteStore(
     name: 'sqlite',
     tuning: { maxBatch: MAX_BATCH, appendsText: true },
     clock,
+    ledger,
     ...createReading({ tables, index, firstProbe, queryTimeoutMs }, watcher, clock),
 
     append,
@@ -382,7 +388,7 @@ export function createSqliteStore(
         void maintenance.moveOutbox().catch(() => {})
         connection.close()
       }
-      await sealer.close()
+      await Promise.all([sealer.close(), ledger.close()])
     },
   }
   return { store, sealer }

@@ -10,6 +10,8 @@ export interface Background {
    * the view needs a timer.
    */
   readonly onLook?: (look: () => void) => void
+  /** Calls `work` before the store is closed because it is not used, and waits for it. */
+  readonly onRelease?: (work: () => Promise<unknown>) => void
 }
 
 const backgrounds = new WeakMap<EventStore, Background>()

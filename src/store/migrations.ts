@@ -6,4 +6,6 @@ export interface PendingMigrations {
   readonly latest: number
   /** The statements of each migration, in the order in which they run. */
   readonly sql: readonly string[]
+  /** The statements that begin a ledger; `undefined` if the log has one. */
+  readonly ledger: string | undefined
 }

@@ -1,4 +1,5 @@
 import { AuditLogError } from '../errors.js'
+import type { LedgerStore } from './ledger.js'
 import type { EventStore } from './store.js'
 
 export const readOnlyError = (): AuditLogError =>
@@ -27,11 +28,30 @@ export type ReadingStore = Omit<EventStore, WriteName | 'readOnly'>
 
 const refuse = (): Promise<never> => Promise.reject(readOnlyError())
 
+const readOnlyLedger = (ledger: LedgerStore): LedgerStore => ({
+  begin: refuse,
+  append: refuse,
+  remove: refuse,
+  release: refuse,
+  restart: refuse,
+  state: (...call) => ledger.state(...call),
+  unsealed: (...call) => ledger.unsealed(...call),
+  late: (...call) => ledger.late(...call),
+  rows: (...call) => ledger.rows(...call),
+  nodes: (...call) => ledger.nodes(...call),
+  statements: (...call) => ledger.statements(...call),
+  leavesOf: (...call) => ledger.leavesOf(...call),
+  events: (...call) => ledger.events(...call),
+  eventsAt: (...call) => ledger.eventsAt(...call),
+  waiting: (...call) => ledger.waiting(...call),
+})
+
 /** A store that reads from the given one, and whose writing methods reject with `READ_ONLY`. */
 export const readOnlyStore = (store: ReadingStore): EventStore => ({
   readOnly: true,
   name: store.name,
   clock: store.clock,
+  ...(store.ledger && { ledger: readOnlyLedger(store.ledger) }),
   ...(store.consistencyToken && {
     consistencyToken: (options) => store.consistencyToken!(options),
   }),

@@ -1,5 +1,6 @@
 import type { ClockDoubt } from './clock-guard.js'
 import type { Damage } from './damage.js'
+import type { LedgerStore } from './ledger.js'
 import type { CountsQuery, EventCounts } from './counts.js'
 import type { StoreHealth } from './health.js'
 import type {
@@ -16,13 +17,9 @@ import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
 import { AuditLogError } from '../errors.js'
 import { checkOptions, type OptionNames } from '../options.js'
+import { WAIT_OPTIONS, type WaitOptions } from './wait-options.js'
 
-/** A call that waits rejects with `ABORTED` when the signal aborts. */
-export interface WaitOptions {
-  readonly signal?: AbortSignal | undefined
-}
-
-export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true }
+export { WAIT_OPTIONS, type WaitOptions }
 
 export interface ReadOptions extends WaitOptions {
   /**
@@ -273,6 +270,8 @@ export interface EventStore {
   readonly tuning?: StoreTuning | undefined
   /** The clock of the store; `undefined` if the store uses the clock of its server. */
   readonly clock?: Clock | undefined
+  /** The ledger of the events. Stores that cannot keep one lack this member. */
+  readonly ledger?: LedgerStore | undefined
   /**
    * Stores all of the drafts, in their order, or none. Resolves once they are durable, and rejects
    * only when none is stored, or with `OUTCOME_UNKNOWN`: the drafts are stored, but a power cut may take them back, or a standby
@@ -323,7 +322,7 @@ export interface EventStore {
   /**
    * Removes the events whose `created_at` is before `time`, in short transactions that do not block appends for long,
    * and returns their number. After an abort, the remaining events stay. Later appends still come after every event
-   * that was ever visible.
+   * that was ever visible. Rejects with `SIGNER_REQUIRED` once the store has a ledger, as `remove` does.
    */
   removeBefore(time: Microseconds, options?: RemoveOptions): Promise<number>
   /**

@@ -18,6 +18,8 @@ import { filterCases } from './conformance/filter.js'
 import { freeTextCases } from './conformance/free-text.js'
 import { groupCases } from './conformance/groups.js'
 import { importCases } from './conformance/import.js'
+import { ledgerCases } from './conformance/ledger.js'
+import { ledgerChangeCases } from './conformance/ledger-changes.js'
 import { liveCases } from './conformance/live.js'
 import { liveChangeCases } from './conformance/live-changes.js'
 import { liveReadingCases } from './conformance/live-reading.js'
@@ -55,6 +57,7 @@ const reasons: Readonly<Record<Ability, string>> = {
   transaction: 'does not support host transactions',
   interrupt: 'cannot be interrupted',
   loseAcknowledgement: 'cannot be made to lose acknowledgements',
+  ledger: 'keeps no ledger',
 }
 
 const LINKS = [
@@ -112,7 +115,8 @@ async function runCase(
   const audit: AuditLog = new AuditLog({ store, types: {}, links: LINKS })
   const { abilities, undo } = abilitiesOf(given)
   try {
-    const missing = needs.find((ability) => !given[ability])
+    const has = { ...given, ledger: store.ledger }
+    const missing = needs.find((ability) => !has[ability])
     if (missing) return `the ${store.name} store ${reasons[missing]}`
     const context: Context = { store, audit, clock }
     await body({ ...context, ...abilities })
@@ -145,6 +149,8 @@ const allCases: readonly Case[] = [
     liveReadingCases,
     stateCases,
     excessCases,
+    ledgerCases,
+    ledgerChangeCases,
     countCases,
     groupCases,
     explainCases,

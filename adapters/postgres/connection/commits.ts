@@ -1,6 +1,9 @@
 import {
   ASYNC_COMMIT,
+  begin,
+  BY_KEY,
   DURABLE,
+  endTransaction,
   isPooled,
   notePooled,
   type PostgresPoolClient,
@@ -37,8 +40,26 @@ function doubtOf(commit: string, confirming: string): string | undefined {
  * written something: the message leaves no row behind, needs no privilege, and may be sent in a read-only
  * transaction. A standby, which cannot write it, has only what is on the disk of its primary.
  */
+const EMIT = `pg_catalog.pg_logical_emit_message(true, 'daybook', '')`
+
 const CONFIRM = `SELECT ${TRANSACTION}, ${DURABLE}, CASE WHEN NOT pg_catalog.pg_is_in_recovery()
-  THEN pg_catalog.pg_logical_emit_message(true, 'daybook', '') END`
+  THEN ${EMIT} END`
+
+/**
+ * Reads with statements of its own in a READ COMMITTED transaction, whose commit confirms everything that they have read, on the same server.
+ * `isUnconfirmed` returns whether the wait for it was cancelled. Rejects on a standby.
+ */
+export async function readDurably<Result>(
+  client: PostgresPoolClient,
+  first: string,
+  act: (rows: TextRow[]) => Promise<Result>,
+): Promise<Result> {
+  const opening = `SELECT ${DURABLE}, ${EMIT}; ${first}`
+  const begun = await begin(client, 'READ COMMITTED', { settings: BY_KEY, first: opening })
+  const result = await act(begun.first.at(-1) as TextRow[])
+  await endTransaction(client, 'COMMIT')
+  return result
+}
 
 /** Returns its transaction. */
 async function confirm(client: PostgresPoolClient): Promise<string> {

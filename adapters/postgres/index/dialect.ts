@@ -10,7 +10,7 @@ import {
   type PostgresPoolClient,
 } from '../connection/client.js'
 import { type Names, quoteText } from '../schema/names.js'
-import { int8Array } from './binary-array.js'
+import { int8Array } from '../schema/binary-array.js'
 import { damagedIndexState } from './index-state.js'
 
 export const dialectOf = (names: Names): Dialect => ({

@@ -2,7 +2,7 @@ import type { NamedChunk } from '../../../src/store-kit/maintenance/index-store.
 import type { BatchLimits } from '../../../src/store-kit/maintenance/index-store.js'
 import { keyOf, SegmentState } from '../../../src/store-kit/index/segment-source.js'
 import { ask, ASYNC_COMMIT } from '../connection/client.js'
-import { byteaArray, int4Array, textArray } from './binary-array.js'
+import { byteaArray, int4Array, textArray } from '../schema/binary-array.js'
 import { chunkChecksum } from './checksums.js'
 import type { DriverContext } from './driver-context.js'
 import { keyBytes } from './segment-keys.js'

@@ -1,3 +1,4 @@
+import { hasLedgerSql } from './ledger.js'
 import type { Names } from './names.js'
 import { countRemovedSql, noteNewestRemovedSql, noteRemovedSql } from './removed-events.js'
 
@@ -19,6 +20,9 @@ const MAX_EXPIRED = 1000
  * A claim expires after a day, which is longer than a process waits for an answer. An event without
  * claims was settled by then: it gets no new ones, and a process without a claim on an event that
  * others may have stored does not remove it.
+ *
+ * In a log with a ledger every visible event stays: the process that seals may have read it, although its leaf is not stored
+ * yet. There such a call rejects with OUTCOME_UNKNOWN.
  */
 
 /**
@@ -32,6 +36,9 @@ export const recoverStatements = (names: Names): string => `
         SELECT ctid FROM ${names.appendClaims} WHERE claimed_at < now() - interval '1 day'
         ORDER BY claimed_at LIMIT ${MAX_EXPIRED}
       ));
+      IF ${hasLedgerSql(names)} THEN
+        _reject := '{}';
+      END IF;
       IF cardinality(_reject) > 0 THEN
         WITH withdrawn AS (
           DELETE FROM ${names.appendClaims} WHERE suffix = ANY (_reject) AND attempt = ANY (_void)

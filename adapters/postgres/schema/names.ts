@@ -43,6 +43,16 @@ const tablesIn = (named: (name: string) => string) => ({
   removed: named('removed_events'),
 })
 
+/** The tables of a ledger: see schema/ledger.ts. */
+const ledgerTablesIn = (named: (name: string) => string) => ({
+  state: named('ledger_state'),
+  rows: named('ledger_rows'),
+  nodes: named('ledger_nodes'),
+  statements: named('ledger_statements'),
+  late: named('ledger_late'),
+  newLate: named('ledger_new_late'),
+})
+
 // https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS
 const MAX_NAME_BYTES = 63
 
@@ -64,6 +74,11 @@ export function namesIn(schema: string) {
     schemaName: schema,
     schema: quoteName(schema),
     ...tablesIn(named),
+    ledger: {
+      ...ledgerTablesIn(named),
+      /** The trigger function that notes late events. */
+      noteLate: called('ledger_note_late'),
+    },
     /**
      * Empty tables whose locks appends take. Any role could take an advisory lock and hold up all appends; a table is
      * locked only by roles that may write to it.

@@ -1,6 +1,7 @@
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { appendFunction } from './append-function.js'
 import { type Engine, POSTGRES } from './engine.js'
+import { beginLedgerSql, hasLedger, hasLedgerSql } from './ledger.js'
 import { checkVersion, type Migration, migrate, readVersion } from './migrate.js'
 import type { PendingMigrations } from '../../../src/store/migrations.js'
 import type { Names, Partitions } from './names.js'
@@ -28,6 +29,7 @@ export interface SchemaState {
   /** The server's clock, in microseconds. */
   readonly serverTime: number
   readonly highWater: number
+  readonly hasLedger: boolean
 }
 
 /** Creates or migrates the schema; see {@link migrate}. */
@@ -64,14 +66,15 @@ export async function readMigrations(
   const version = await readVersion(client, names)
   const pending = migrationsOf(engine).slice(version)
   const sql = pending.map((migration) => migration(names, partitions))
-  return { version, latest: LATEST, sql }
+  const ledger = (await hasLedger(client, names)) ? undefined : beginLedgerSql(names, Infinity)
+  return { version, latest: LATEST, sql, ledger }
 }
 
 async function readState(client: PostgresPoolClient, names: Names): Promise<SchemaState> {
   const [row] = await ask(
     client,
     `SELECT partitions, ${SERVER_TIME}, last_value,
-       ${serverSql(names)}
+       ${serverSql(names)}, ${hasLedgerSql(names)}
      FROM ${names.version}, ${names.highWater}`,
   )
   return {
@@ -79,5 +82,6 @@ async function readState(client: PostgresPoolClient, names: Names): Promise<Sche
     serverTime: Number(row![1]),
     highWater: Number(row![2]),
     server: row![3]!,
+    hasLedger: row![4] === 't',
   }
 }

@@ -1,6 +1,6 @@
 import { timeSql } from './server.js'
 import type { JsonValue } from '../../../src/event/event.js'
-import type { Microseconds } from '../../../src/event/timestamp.js'
+import type { Clock, Microseconds } from '../../../src/event/timestamp.js'
 import { changedStates, type StateTexts } from '../../../src/store/states.js'
 import type { ChangeStates, ReadStatesOptions } from '../../../src/store/store.js'
 import {
@@ -19,7 +19,7 @@ export interface StatesChange {
   readonly keys: readonly string[]
   readonly change: ChangeStates
   /** `undefined` for the server's clock. */
-  readonly now: Microseconds | undefined
+  readonly clock: Clock | undefined
   /** The values expire after this time; `undefined` for values that never expire. */
   readonly keepFor: Microseconds | undefined
   /** Called before anything is written. */
@@ -70,7 +70,7 @@ async function writeStates(
 export function updateStates(
   client: PostgresPoolClient,
   { state, lock }: Names,
-  { keys, change, now: clock, keepFor, onWrite }: StatesChange,
+  { keys, change, clock, keepFor, onWrite }: StatesChange,
 ): Promise<void> {
   return runInTransaction(client, async () => {
     await ask(client, IDLE_TIMEOUT)
@@ -80,7 +80,8 @@ export function updateStates(
       client,
       `SELECT present, key, value FROM ${CLOCK}
        LEFT JOIN ${state} ON key = ANY ($2::text[]) AND (expires_at IS NULL OR expires_at > present)`,
-      clock ?? null,
+      // Only now, under the lock, as the times of changes must rise.
+      clock?.() ?? null,
       keys,
     )
     const now = Number(rows[0]![0])

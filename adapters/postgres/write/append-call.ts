@@ -2,6 +2,7 @@ import type { EventDraft } from '../../../src/event/event.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { ask, type PostgresPoolClient } from '../connection/client.js'
 import { askAndCommit, TRANSACTION } from '../connection/commits.js'
+import { hasLedgerSql } from '../schema/ledger.js'
 import { type Names, quoteText } from '../schema/names.js'
 import { type StoredEvent, storedEvent } from './recover.js'
 
@@ -57,6 +58,7 @@ export async function readRowType(client: PostgresPoolClient, { events }: Names)
 /** The result of a call of the function, and a promise that resolves once it is durable. */
 export interface Called extends Appended {
   readonly serverTime: Microseconds
+  readonly hasLedger: boolean
   readonly durable: Promise<void>
 }
 
@@ -72,16 +74,17 @@ export async function callFunction(
     'append',
     (durability) =>
       `SELECT ${TRANSACTION}, first_time, pg_catalog.to_json(times), pg_catalog.to_json(opens_in),
-         pg_catalog.to_json(stored), server_time, moved, has_listeners, ${durability}
+         pg_catalog.to_json(stored), server_time, moved, has_listeners, ${hasLedgerSql(names)}, ${durability}
        FROM ${names.append}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     ...parameters,
   )
-  const [, first, times, opensIn, attributes, serverTime, moved, hasListeners] = rows[0]!
+  const [, first, times, opensIn, attributes, serverTime, moved, hasListeners, hasLedger] = rows[0]!
   const common = {
     durable,
     moved: Number(moved),
     serverTime: Number(serverTime),
     hasListeners: hasListeners === 't',
+    hasLedger: hasLedger === 't',
   }
   if (first !== null) {
     const stored = drafts.map((draft, i) => storedEvent(draft, Number(first) + i))

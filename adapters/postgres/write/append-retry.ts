@@ -19,9 +19,13 @@ import type { PartitionsAhead } from './partitions-ahead.js'
 /** The time limit of an attempt if the caller sets no deadline. */
 const ATTEMPT_MS = 10_000
 
+const MAY_STAY =
+  'the Postgres server did not answer whether it has stored the event, and in a log with a ledger a stored event stays'
+
 /**
  * Repeats the attempt while its failures are transient, until the deadline if there is one. Rejects with
- * `OUTCOME_UNKNOWN` if an attempt has stored the drafts, but its commit was not confirmed.
+ * `OUTCOME_UNKNOWN` if an attempt has stored the drafts, but its commit was not confirmed, and in a log with a ledger also if it may have
+ * stored them.
  */
 export async function appendWithRetry(
   attempts: Attempts,
@@ -31,8 +35,10 @@ export async function appendWithRetry(
 ): Promise<Appended> {
   let failure: unknown
   let doubt: AuditLogError | undefined
-  const asRejection = (error: AuditLogError): AuditLogError =>
-    doubt ? outcomeUnknown(doubt.message, error) : error
+  const asRejection = (error: AuditLogError): AuditLogError => {
+    if (doubt) return outcomeUnknown(doubt.message, error)
+    return attempts.mayStay(drafts) ? outcomeUnknown(MAY_STAY, error) : error
+  }
   for (let count = 0; ; count++) {
     const until = deadline ?? performance.now() + ATTEMPT_MS
     using wait = timeoutSignal(until - performance.now(), signal)

@@ -18,6 +18,7 @@ import {
 import { draftRows } from './draft-rows.js'
 import { codeOf, DATATYPE_MISMATCH, isStatementError } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
+import { hasLedgerSql } from '../schema/ledger.js'
 import { createLostAttempts, type LostAttempt, recoveryParameters } from './lost-attempts.js'
 import { recover, type Recovered } from './recover.js'
 import type { Names } from '../schema/names.js'
@@ -35,7 +36,7 @@ const NOTHING: Appended = { stored: [], suppressed: [], moved: 0, hasListeners: 
 /** Called with the number of events that became visible, and whether processes may listen for notifications. */
 export type OnVisible = (events: number, hasListeners: boolean) => void
 
-type ServerState = Pick<SchemaState, 'highWater' | 'serverTime'>
+type ServerState = Pick<SchemaState, 'highWater' | 'serverTime' | 'hasLedger'>
 
 /** Makes single attempts to store drafts, and recovers from earlier ones whose result is unknown. */
 export interface Attempts {
@@ -47,6 +48,8 @@ export interface Attempts {
   hasLost(): boolean
   /** How many drafts lost attempts may have stored although their calls were rejected, once all calls are settled. */
   lostDrafts(): number
+  /** True if a lost attempt may have stored some of the drafts in a log with a ledger, where they stay although their calls are rejected. */
+  mayStay(drafts: readonly EventDraft[]): boolean
   /**
    * Makes one attempt. If its outcome is unknown, the next attempt recovers: a draft of the lost attempt
    * that is passed again is stored only once; any other is removed, unless it is in `retriedLater`.
@@ -157,17 +160,19 @@ async function appendPassing(
 
 async function readServerState(
   client: PostgresPoolClient,
-  { highWater, outbox }: Names,
+  names: Names,
 ): Promise<ServerState & { readonly hasOutboxDrafts: boolean }> {
+  const { highWater, outbox } = names
   const [row] = await ask(
     client,
     `SELECT last_value, ${SERVER_TIME},
-       EXISTS (SELECT FROM ${outbox}) FROM ${highWater}`,
+       EXISTS (SELECT FROM ${outbox}), ${hasLedgerSql(names)} FROM ${highWater}`,
   )
   return {
     highWater: Number(row![0]),
     serverTime: Number(row![1]),
     hasOutboxDrafts: row![2] === 't',
+    hasLedger: row![3] === 't',
   }
 }
 
@@ -182,9 +187,11 @@ export function createAttempts(log: PostgresLog, onVisible: OnVisible): Attempts
   /** The OID of the row type of `events`; it changes if the schema is created again. */
   let rowType: number | undefined
 
+  let hasLedger = false
   let lastMove = -Infinity
 
-  const note = ({ highWater, serverTime }: ServerState): void => {
+  const note = ({ highWater, serverTime, ...state }: ServerState): void => {
+    hasLedger = state.hasLedger
     floor = Math.max(floor, highWater)
     serverAhead = serverTime - performance.now() * 1000
     log.noteServerTime(serverTime)
@@ -216,15 +223,15 @@ export function createAttempts(log: PostgresLog, onVisible: OnVisible): Attempts
     // Only now: a crash of the server may remove events that are not durable, and lower the high-water mark.
     const newest = appended.stored.at(-1)?.time ?? 0
     log.durability.note(newest)
-    note({ highWater: newest, serverTime: appended.serverTime })
+    note({ ...appended, highWater: newest })
     return appended
   }
 
   return {
-    adopt({ highWater, serverTime }) {
-      floor = highWater
+    adopt(state) {
+      floor = state.highWater
       rowType = undefined
-      note({ highWater, serverTime })
+      note(state)
     },
     async synchronize(signal) {
       const { hasOutboxDrafts, ...state } = await log.use(signal, (client) =>
@@ -235,6 +242,7 @@ export function createAttempts(log: PostgresLog, onVisible: OnVisible): Attempts
     },
     hasLost: () => !lost.isEmpty(),
     lostDrafts: () => lost.rejected(),
+    mayStay: (drafts) => hasLedger && lost.mayHave(drafts.map(({ suffix }) => suffix)),
     async run(request, signal) {
       const attempt = (client: PostgresPoolClient): Promise<Appended> =>
         appendPassing(client, log, request, { hasLost: !lost.isEmpty(), callAppend })

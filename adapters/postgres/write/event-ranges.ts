@@ -4,9 +4,10 @@ import type { Microseconds } from '../../../src/event/timestamp.js'
 import type { EventRange, RemovableRanges } from '../../../src/store/store.js'
 import { ask, runInTransaction, type PostgresPoolClient } from '../connection/client.js'
 import { confirmCommits } from '../connection/commits.js'
-import { codeOf, UNDEFINED_TABLE } from '../connection/failures.js'
+import { codeOf, isDenied, UNDEFINED_TABLE } from '../connection/failures.js'
 import type { PostgresLog } from '../log/log.js'
 import { detachPartition, dropDetached, finishDetaching } from '../schema/detached-partitions.js'
+import { requireNoLedger } from '../schema/ledger.js'
 import { attachedPartitions, tableOf } from '../schema/partitions.js'
 import {
   formatSnapshot,
@@ -23,6 +24,10 @@ import { noteRemovedBefore, removeRows, withRemovalLock } from './remove.js'
  * distinguishes them from the events that were read.
  */
 
+/** True if partitions can be detached. `cluster`: the one of the connection. */
+const canDrop = (log: PostgresLog, cluster: string): boolean =>
+  log.partitions() !== 'none' && log.hasSessions() && log.placeSql() === '' && cluster !== ''
+
 /** Like `EventStore.removableRanges`. There are none on Citus, and without sessions or partitions. */
 export function removableRanges(
   log: PostgresLog,
@@ -32,15 +37,14 @@ export function removableRanges(
 ): Promise<RemovableRanges> {
   const { names } = log
   return log.useSession(signal, async (client) => {
+    await requireNoLedger(client, names)
     const cluster = log.cluster(client)
     const given = earlier === undefined ? undefined : parseSnapshot(earlier)
     const isKnown = given !== undefined && given.cluster === cluster
     const snapshot = formatSnapshot(isKnown ? given : await takeSnapshot(client, cluster))
     // After a crash, later transactions would get the ids of transactions that the crash undoes.
     await confirmCommits(client)
-    const isPossible =
-      log.partitions() !== 'none' && log.hasSessions() && log.placeSql() === '' && cluster !== ''
-    if (!isPossible) return { snapshot, ranges: [] }
+    if (!canDrop(log, cluster)) return { snapshot, ranges: [] }
     await withRemovalLock(client, names, () => finishDetaching(client, names, cluster))
     const partitions = await attachedPartitions(client, names)
     return { snapshot, ranges: partitions.filter(({ to }) => to <= time) }
@@ -75,13 +79,14 @@ export async function readRange(
   return intact.length === rows.length ? intact.map(rowToEvent) : undefined
 }
 
-/** True if the partition has events that are not in the snapshot. Reads all of its rows. */
+/** True if the partition has events that are not in the snapshot, or without one any events. Reads all of its rows. */
 async function hasOthers(
   client: PostgresPoolClient,
   table: string,
-  snapshot: RowSnapshot,
+  snapshot?: RowSnapshot,
 ): Promise<boolean> {
-  const text = `SELECT FROM ${table} WHERE NOT (${isInSnapshotSql(snapshot)}) LIMIT 1`
+  const isOther = snapshot ? `NOT (${isInSnapshotSql(snapshot)})` : 'true'
+  const text = `SELECT FROM ${table} WHERE ${isOther} LIMIT 1`
   return (await ask(client, text)).length > 0
 }
 
@@ -102,6 +107,7 @@ export function removeRange(
     const isAttached = async (): Promise<boolean> =>
       (await attachedPartitions(client, names)).some((one) => one.name === name)
     if (!(await isAttached())) return 0
+    await requireNoLedger(client, names)
     await noteRemovedBefore(client, names, to)
     let removed = 0
     if (await hasOthers(client, table, snapshot)) {
@@ -123,5 +129,38 @@ export function removeRange(
       while (!(await rows.next()).done) throwIfAborted(signal)
     }
     return removed
+  })
+}
+
+/**
+ * Drops the partitions before this time that have no events, for a log with a ledger. Events that are imported meanwhile are put back. Does
+ * nothing where partitions cannot be detached, or if the role may not change them.
+ */
+export function dropEmptyPartitions(
+  log: PostgresLog,
+  time: Microseconds,
+  signal: AbortSignal,
+): Promise<void> {
+  const { names } = log
+  return log.useSession(signal, async (client) => {
+    const cluster = log.cluster(client)
+    if (!canDrop(log, cluster)) return
+    await withRemovalLock(client, names, async () => {
+      try {
+        await finishDetaching(client, names, cluster)
+        // Whatever a transaction after this one stores in the partition is put back.
+        const snapshot = await takeSnapshot(client, cluster)
+        await confirmCommits(client)
+        for (const { name, to } of await attachedPartitions(client, names)) {
+          throwIfAborted(signal)
+          const isKept = to > time || (await hasOthers(client, tableOf(names, name)))
+          if (isKept) continue
+          await detachPartition(client, names, name, { archived: snapshot })
+          await runInTransaction(client, () => dropDetached(client, names, name, cluster))
+        }
+      } catch (error) {
+        if (!isDenied(error)) throw error
+      }
+    })
   })
 }

@@ -10,7 +10,9 @@ import { createAsk } from '../connection/connection.js'
 import { isLostConnection } from '../connection/failures.js'
 import { withoutTimeLimit, withRetry } from '../log/calls.js'
 import type { PostgresLog } from '../log/log.js'
+import { hasLedger } from '../schema/ledger.js'
 import { LIVE_COLUMNS, readLiveRows, readOpen } from '../schema/live-rows.js'
+import type { Names } from '../schema/names.js'
 import { EVENT_COLUMNS, rowToEvent } from '../schema/rows.js'
 import { eventChecksum } from '../schema/event-checksum.js'
 
@@ -65,10 +67,13 @@ async function findExisting(
 
 async function insert(
   client: PostgresPoolClient,
-  { names: { events, foreignIds, late: lateEvents } }: PostgresLog,
+  names: Names,
   fresh: readonly ImportedEvent[],
   highWater: Microseconds,
 ): Promise<void> {
+  const { events, foreignIds, late: lateEvents } = names
+  // The ledger has all of them in its list, as on other stores.
+  const lateTo = (await hasLedger(client, names)) ? Infinity : highWater
   for (let at = 0; at < fresh.length; at += BATCH) {
     const slice = fresh.slice(at, at + BATCH).map((one) => {
       const parsed = parseEventId(one.event.id)
@@ -100,7 +105,7 @@ async function insert(
       foreign.map((one) => one.time),
     )
     // Older events may be in the index already, or about to be.
-    const late = slice.filter((one) => one.time <= highWater)
+    const late = slice.filter((one) => one.time <= lateTo)
     await ask(
       client,
       `INSERT INTO ${lateEvents} (created_at) SELECT unnest($1::bigint[])`,
@@ -140,7 +145,7 @@ async function importInto(
       hasId: (id) => ids.has(id),
     })
     const highWater = await readHighWater()
-    await insert(client, log, fresh, highWater)
+    await insert(client, names, fresh, highWater)
     if (newest > highWater) await ask(client, `SELECT ${names.raiseHighWater}($1)`, newest)
     const result = { imported: fresh.length, skipped: imported.length - fresh.length }
     onCommit(result)

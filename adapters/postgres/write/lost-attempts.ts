@@ -20,6 +20,8 @@ export interface LostAttempts {
   isEmpty(): boolean
   /** How many drafts they may have stored although their calls were rejected, once all calls are settled. */
   rejected(): number
+  /** True if they may have stored one of these drafts. */
+  mayHave(suffixes: readonly IdSuffix[]): boolean
   /** Adds an attempt, which counts as lost until it is removed. Returns the earlier ones. */
   add(attempt: LostAttempt): readonly LostAttempt[]
   remove(attempts: readonly LostAttempt[]): void
@@ -48,6 +50,7 @@ export function createLostAttempts(): LostAttempts {
   return {
     isEmpty: () => lost.length === 0,
     rejected: () => new Set(rejectedOf(lost, [])[0]).size,
+    mayHave: (suffixes) => lost.some((one) => one.suffixes.some((own) => suffixes.includes(own))),
     add(attempt) {
       const earlier = lost
       lost = [...earlier, attempt]

@@ -7,6 +7,7 @@ import { ask, type PostgresPoolClient } from '../connection/client.js'
 import type { PostgresLog } from '../log/log.js'
 import type { Names } from '../schema/names.js'
 import { countRemovedSql, noteRemovedSql } from '../schema/removed-events.js'
+import { requireNoLedger } from '../schema/ledger.js'
 import { finishDetaching } from '../schema/detached-partitions.js'
 import { dropPartitions } from '../schema/partition-changes.js'
 
@@ -105,6 +106,7 @@ export function removeBefore(
 ): Promise<number> {
   const { names } = log
   return log.useSession(signal, async (client) => {
+    await requireNoLedger(client, names)
     await noteRemovedBefore(client, names, time)
     let removed = 0
     const add = (count: number): void => {
@@ -130,6 +132,7 @@ export function removeBefore(
     for await (const count of removeRows(client, { table: names.events, to: time })) {
       add(count)
       throwIfAborted(signal)
+      await requireNoLedger(client, names)
     }
     for (const table of [names.foreignIds, names.removed]) {
       const rows = removeRows(client, { table, to: time })
@@ -179,6 +182,7 @@ export function removeIds(
     const given = ids.filter(isUuid)
     for (let at = 0; at < given.length; at += BATCH) {
       throwIfAborted(signal)
+      await requireNoLedger(client, log.names)
       removed += await paced(() => removeBatch(client, log.names, given.slice(at, at + BATCH)))
     }
     return removed

@@ -1,9 +1,11 @@
 import { parseEventId, SUFFIX_LENGTH } from '../../../src/event/event-id.js'
 import type { RemoveOptions } from '../../../src/store/store.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
+import { eventsSealed } from '../../../src/store/ledger-errors.js'
 import type { Connection, WriteOptions } from '../connection/connection.js'
 import { emptyWal } from '../connection/disk-failure.js'
 import { hasFreePages, releaseSomePages } from '../connection/free-pages.js'
+import { hasLedger } from '../schema/ledger.js'
 import { noteRemoved } from '../index/removed-events.js'
 import { runTimeSlice, WRITE_SLICE_MS, writeInTimeSlices } from '../connection/time-slice.js'
 
@@ -46,6 +48,7 @@ interface IdSlice {
 
 /** Removes some of the events before `time`, oldest first. Call it within a write transaction. */
 function removeSomeBefore(connection: Connection, time: Microseconds): Slice {
+  if (hasLedger(connection)) throw eventsSealed()
   const { statement } = connection
   let removed = 0
   const hasMore = runTimeSlice(
@@ -76,8 +79,30 @@ function removeAt(connection: Connection, { time, suffix }: EventPlace): number 
   return 1
 }
 
+const SUFFIX_AT = 'SELECT suffix FROM daybook_events WHERE created_at = ?'
+
+/** Removes the events at these times; returns their number. Call it within a write transaction. */
+export function removeTimes(connection: Connection, times: readonly Microseconds[]): number {
+  const { statement } = connection
+  let removed = 0
+  for (const time of times) {
+    const found = statement(SUFFIX_AT).get(time) as { readonly suffix: string } | undefined
+    if (!found) continue
+    if (found.suffix.length > SUFFIX_LENGTH)
+      statement('DELETE FROM daybook_foreign_ids WHERE id = ?').run(found.suffix)
+    removed += removeAt(connection, { time, suffix: found.suffix })
+  }
+  countRemoved(connection, removed)
+  return removed
+}
+
+const countRemoved = ({ statement }: Connection, removed: number): void => {
+  if (removed > 0) statement(COUNT_REMOVED).run(removed)
+}
+
 /** Removes some of the events with these ids. Call it within a write transaction. */
 function removeSomeIds(connection: Connection, ids: readonly string[]): IdSlice {
+  if (hasLedger(connection)) throw eventsSealed()
   const { statement } = connection
   const removeOne = (id: string): number => {
     const foreign = statement(
@@ -97,17 +122,12 @@ function removeSomeIds(connection: Connection, ids: readonly string[]): IdSlice 
     },
     { ms: WRITE_SLICE_MS },
   )
-  if (removed > 0) statement(COUNT_REMOVED).run(removed)
+  countRemoved(connection, removed)
   return { removed, done }
 }
 
-/** Calls `slice`, which runs one write transaction, until it has no more to do, then returns free pages to the file system. */
-async function removeInSlices(
-  connection: Connection,
-  slice: () => Promise<boolean>,
-  options: WriteOptions,
-): Promise<void> {
-  await writeInTimeSlices(connection, slice, options)
+/** Returns free pages to the file system. */
+export async function releasePages(connection: Connection, options: WriteOptions): Promise<void> {
   try {
     // After an error, the next removal continues.
     if (!(await connection.retry(() => hasFreePages(connection), options))) return
@@ -120,6 +140,16 @@ async function removeInSlices(
   } catch {
     // The events are removed; only the file stays large.
   }
+}
+
+/** Calls `slice`, which runs one write transaction, until it has no more to do, then returns free pages to the file system. */
+async function removeInSlices(
+  connection: Connection,
+  slice: () => Promise<boolean>,
+  options: WriteOptions,
+): Promise<void> {
+  await writeInTimeSlices(connection, slice, options)
+  await releasePages(connection, options)
 }
 
 /** Like `EventStore.removeBefore`, in short transactions with pauses between them. */

@@ -33,7 +33,8 @@ export interface StoreAbilities {
   readonly loseAcknowledgement?: (method: LosingMethod) => Promise<void>
 }
 
-export type Ability = keyof StoreAbilities
+/** `ledger`: the store keeps a ledger. */
+export type Ability = keyof StoreAbilities | 'ledger'
 
 /** An empty store for one case, on the given clock. */
 export interface StoreUnderTest extends StoreAbilities {
@@ -78,7 +79,9 @@ export interface Case {
 
 /** Cases by name, `<method>: <rule>`, and the abilities that all of them need. */
 export function cases<Needed extends Ability = never>(
-  table: Readonly<Record<string, (context: Context & Pick<Abilities, Needed>) => Promise<void>>>,
+  table: Readonly<
+    Record<string, (context: Context & Pick<Abilities, Needed & keyof Abilities>) => Promise<void>>
+  >,
   ...needs: readonly Needed[]
 ): Case[] {
   return Object.entries(table).map(([name, body]) => ({ name, needs, body }))

@@ -17,6 +17,7 @@ import { withOwnTypes } from './recording/own-event-types.js'
 import type { EventJournal } from './store/journal.js'
 import { defaultJsonLimits, type JsonLimits } from './event/json.js'
 import type { LinkTable, ResolveSource } from './event/links.js'
+import { type LedgerOptions, readLedgerOptions } from './ledger/options.js'
 import { defaultRecorderOptions, type RecorderOptions } from './recording/queue.js'
 import { readLinks } from './recording/read-links.js'
 import { readThrottleRules, type ThrottlePeriods } from './recording/throttle-rules.js'
@@ -75,6 +76,12 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
   /** Channels, and subscriptions that send matching events to them: see {@link Subscriptions}. */
   readonly subscriptions?: SubscriptionsOptions
   /**
+   * Seals the events in a Merkle tree with signed heads, so that later changes of the database can be found: see {@link Ledger}. Only
+   * a process with a signer removes events then. A log that only reads seals nothing. Throws
+   * `INVALID_OPTION`, also for a store that keeps no ledger. @default none
+   */
+  readonly ledger?: LedgerOptions | undefined
+  /**
    * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
    * @default none
    */
@@ -88,7 +95,7 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
 /** The options that all logs of `AuditLogs` share. */
 export type SharedOptions<Types extends EventTypes, Links extends LinkTable = LinkTable> = Omit<
   AuditLogOptions<Types, Links>,
-  'store' | 'journal' | 'cleaning' | 'subscriptions'
+  'store' | 'journal' | 'cleaning' | 'subscriptions' | 'ledger'
 >
 
 export const SHARED_OPTIONS: OptionNames<SharedOptions<EventTypes>> = {
@@ -113,6 +120,7 @@ const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
   journal: true,
   cleaning: true,
   subscriptions: true,
+  ledger: true,
 }
 
 /** Throws `INVALID_OPTION` for an unknown option, and without a store and types. */
@@ -208,7 +216,9 @@ export function readAuditLogOptions<Types extends EventTypes, Links extends Link
     if (readOnly && value !== undefined)
       throw new AuditLogError('INVALID_OPTION', `a log that only reads takes no ${name}`)
   const used = readOnly && !store.readOnly ? readOnlyStore(store) : store
-  return { ...readShared(options, journal !== undefined, 'AuditLog'), ...parts, store: used }
+  const ledger = readLedgerOptions(options.ledger, used)
+  const shared = readShared(options, journal !== undefined, 'AuditLog')
+  return { ...shared, ...parts, ledger, store: used }
 }
 
 /** The options of a log as it uses them. */

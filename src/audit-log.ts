@@ -9,6 +9,8 @@ import type { AuditEvent } from './event/event.js'
 import type { EventData, EventTypes, ReasonedTypes, UnreasonedTypes } from './event/event-types.js'
 import { toImportedEvents } from './event/importing.js'
 import type { JsonLimits } from './event/json.js'
+import { announcements, IMPORT } from './ledger/imports.js'
+import type { Ledger } from './ledger/ledger.js'
 import { linkRules, type LinkTable } from './event/links.js'
 import { type Features, startFeatures } from './features.js'
 import { compileFilter } from './filter/evaluate.js'
@@ -66,6 +68,8 @@ export class AuditLog<
   readonly cleaning: Cleaning
   /** Sends matching events to channels. */
   readonly subscriptions: Subscriptions
+  /** Proves that events were not changed: the option `ledger`. Without it, only `status` works. */
+  readonly ledger: Ledger
   /** Limits of one event's attributes, with defaults. */
   readonly limits: JsonLimits
   /** The events about itself that the log records. */
@@ -73,6 +77,8 @@ export class AuditLog<
   readonly #calls: Calls
   readonly #features: Features
   readonly #events: LogEvents
+  /** True for a log that has a ledger, or will have one soon. */
+  readonly #hasLedger: boolean
   #closed: Promise<void> | undefined
 
   constructor(options: AuditLogOptions<Types, Links>) {
@@ -84,6 +90,7 @@ export class AuditLog<
     this.limits = read.limits
     this.ownEvents = read.ownEvents
     this.#events = events
+    this.#hasLedger = read.ledger !== undefined
     // The journal may be replayed before a feature refuses its options. Then `#features` is not set.
     const stored = (given: readonly AuditEvent[]): void => this.#features?.stored(given)
     const calls = createCalls({ ...read, audit: this, observer: { ...events, stored } })
@@ -91,6 +98,7 @@ export class AuditLog<
     this.#features = startFeatures({ ...read, audit: this, calls, events })
     this.cleaning = this.#features.cleaning
     this.subscriptions = this.#features.subscriptions
+    this.ledger = this.#features.ledger
   }
 
   /**
@@ -287,11 +295,24 @@ export class AuditLog<
    * listeners. An event that the store already has with the same content is skipped, so an import can be
    * repeated. Rejects with `INVALID_EVENT` for anything but a list and for the first invalid event, and with `IMPORT_CONFLICT` for
    * an id or a time of another event, or a time in the future; with `OUTCOME_UNKNOWN` if the connection to the server broke during the
-   * commit and stays broken.
+   * commit and stays broken. If the log has a ledger, an event `info:audit_log:import` announces the import first.
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
     checkOptions(options, WAIT_OPTIONS, 'importEvents')
-    return this.store.importEvents(toImportedEvents(events, this.limits), options)
+    const imported = toImportedEvents(events, this.limits)
+    const announce = async (): Promise<void> => {
+      for (const data of announcements(imported.map(({ event }) => event)))
+        if (!(await this.#calls.recordOwn(IMPORT, data)))
+          throw new AuditLogError('STORE_FAILED', 'the import could not be announced in the log')
+    }
+    const hasLedger = async (): Promise<boolean> =>
+      this.#hasLedger || (await this.store.ledger?.state(options)) !== undefined
+    const isAnnounced = await hasLedger()
+    if (isAnnounced) await announce()
+    const result = await this.store.importEvents(imported, options)
+    // Another process may have begun the ledger meanwhile.
+    if (!isAnnounced && (await hasLedger())) await announce()
+    return result
   }
 
   on<Name extends keyof AuditLogEvents>(name: Name, handler: Handler<AuditLogEvents[Name]>): void {
@@ -358,6 +379,7 @@ export class AuditLog<
       // Features can still record events here. The store is closed even if a feature fails.
       await this.#features.close()
       await this.#calls.close(this.#features.last)
+      await this.#features.end()
       await this.store.close()
     } finally {
       this.#features.tail.wake()

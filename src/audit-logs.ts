@@ -19,6 +19,7 @@ import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import type { JsonLimits } from './event/json.js'
 import type { LinkTable } from './event/links.js'
+import type { LedgerOptions } from './ledger/options.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
 import { groupsQuery } from './grouping/group-options.js'
 import type { HistoryResource } from './history/history.js'
@@ -87,6 +88,11 @@ export interface AuditLogsOptions<
     | SubscriptionsOptions
     | ((key: string) => SubscriptionsOptions)
     | undefined
+  /**
+   * Returns the ledger of a log, with an origin and a key of its own; `undefined` for a log without one. A log is sealed while it is open, at intervals of a quarter of
+   * `idleMs`, and before it is closed because it is not used. `verify` and `anchors` are not allowed. @default none
+   */
+  readonly ledger?: ((key: string) => LedgerOptions | undefined) | undefined
   /** The journal of a log, for the failure policy `queue`. With it, a log that was used stays in memory. @default none */
   readonly journal?: ((key: string) => EventJournal) | undefined
   /** Called with each new log object, for example to add listeners. Must not throw. @default nothing */
@@ -111,6 +117,7 @@ const AUDIT_LOGS_OPTIONS: OptionNames<AuditLogsOptions<EventTypes>> = {
   ...SHARED_OPTIONS,
   cleaning: true,
   subscriptions: true,
+  ledger: true,
   journal: true,
   onLog: true,
   maxOpen: true,
@@ -221,6 +228,11 @@ export class AuditLogs<
     if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
     if (subscriptions !== undefined && typeof subscriptions !== 'function')
       readSubscriptions(subscriptions)
+    if (options.ledger !== undefined && typeof options.ledger !== 'function')
+      throw new AuditLogError(
+        'INVALID_OPTION',
+        'AuditLogs: ledger must be a function, as each log has an origin and a key of its own',
+      )
     const optionsOf = sharedOptions(options)
     const clock = newSharedClock()
     const open = (key: string, store: EventStore, journal?: EventJournal) => {
@@ -438,15 +450,25 @@ function sharedOptions<const Types extends EventTypes, const Links extends LinkT
   options: AuditLogsOptions<Types, Links>,
 ): (key: string) => LogOptions<Types, Links> {
   const { stores: _stores, maxOpen: _max, idleMs: _idle, roundMs: _round, ...others } = options
-  const { journal: _journal, onLog: _onLog, cleaning, subscriptions, ...shared } = others
+  const { journal: _journal, onLog: _onLog, cleaning, subscriptions, ledger, ...shared } = others
   return (key) => {
     const [rules, channels] = [valueOf(cleaning, key), valueOf(subscriptions, key)]
     return {
       ...shared,
       ...(rules && { cleaning: rules }),
       ...(channels && { subscriptions: channels }),
+      ...(ledger && { ledger: ledgerOf(ledger(key)) }),
     }
   }
+}
+
+/** A timer for each log would keep all of them open. */
+function ledgerOf(ledger: LedgerOptions | undefined): LedgerOptions | undefined {
+  if (ledger?.verify === undefined && ledger?.anchors === undefined) return ledger
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    'ledger.verify and ledger.anchors are for a single log; verify the logs of AuditLogs one by one',
+  )
 }
 
 /** `undefined` if there is nothing to do in rounds. */
@@ -486,6 +508,7 @@ function startDeliveries<const Types extends EventTypes, const Links extends Lin
   if (!subscriptions || options.readOnly || subscriptions.deliver === false) return undefined
   return new AuditLog({
     ...withoutBackground(options, store),
+    ledger: undefined,
     subscriptions: { ...subscriptions, deliver: true },
   })
 }

@@ -6,7 +6,8 @@ export const errorCodes = {
   ABORTED: 'the caller aborted the operation before it took effect',
   CHANNEL_UNAVAILABLE: 'this process cannot deliver to the channel, or the channel is disabled',
   CLOSED: 'the audit log or its store is closed',
-  DAMAGED: 'the event is stored but cannot be read, because its stored data is damaged',
+  DAMAGED:
+    'the event is stored but cannot be read, because its stored data is damaged, or it is not the one that was sealed',
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
   DEFINED_IN_CODE:
     'the subscription or channel is part of the code and cannot be changed at run time',
@@ -24,16 +25,22 @@ export const errorCodes = {
   INVALID_SUBSCRIPTION: 'a member of the subscription is not valid',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   INVALID_VIEW: 'a member of the view is not valid, or the log has its maximum number of views',
+  LEDGER_DIVERGED: 'the tree of the ledger does not continue the one that was signed last',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
+  MALFORMED_PROOF:
+    'a proof, note, policy, key or export line does not follow its format; nothing was checked',
   MALFORMED_PARAMETER: 'a query parameter does not follow the grammar',
   MISSING_DEPENDENCY:
     'an optional package is missing, is broken or does not run in this version of Node; or Node is too old',
   NAME_TAKEN: 'another subscription or channel has this name',
   NOT_COVERED: 'routes and registered event types do not match',
+  NO_LEDGER: 'the log has no ledger',
   NO_SECRETS_KEY: 'the channel has secrets, and the log has no key to encrypt them',
+  NOT_PROVED: 'a signature, the event or the tree is not the one that the proof or the note is for',
   NOT_REACHED:
     'the log is not as far as the consistency token: it is of another log, or a failover has lost events',
   NOT_REVERTIBLE: 'the event does not hold enough to undo its change',
+  NOT_SEALED: 'the event is not sealed yet, or no head covers it yet; try again in a second',
   OUTCOME_UNKNOWN:
     'the store did not confirm the write in time; what it wrote may be kept, or may be lost',
   QUERY_TIMEOUT:
@@ -43,6 +50,8 @@ export const errorCodes = {
   READ_ONLY: 'the audit log was opened read-only; nothing was changed',
   SCHEMA_MISMATCH:
     'the log has the schema of another version of Daybook, or the database has no log',
+  SIGNER_REQUIRED:
+    'the log has a ledger, so only the process that seals it can do this; nothing was changed',
   STORE_FAILED: 'the store failed; the driver error is the cause',
   UNKNOWN_ATTRIBUTE: 'the resource has no such attribute',
   UNKNOWN_CHANNEL: 'there is no channel with this id',

@@ -3,6 +3,7 @@ import { createAgeClock, readWaitingRules } from './cleaning/age-clock.js'
 import { createCleaning } from './cleaning/cleaning.js'
 import type { AuditEvent } from './event/event.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
+import { createLedger } from './ledger/ledger.js'
 import { createLiveEvents } from './live/live-events.js'
 import type { LogEvents } from './log-events.js'
 import type { Calls } from './recording/calls.js'
@@ -24,6 +25,8 @@ interface Feature {
   close?(): Promise<unknown>
   /** Records its last event within `ms` milliseconds. Called when all other events are recorded. */
   readonly last?: (ms: number) => Promise<unknown>
+  /** Called once no more events are recorded. */
+  end?(): Promise<unknown>
 }
 
 /** The parts of a log that its features use. */
@@ -40,7 +43,9 @@ function createFeatures(log: FeatureContext) {
   const ageClock = createAgeClock(store)
   const tail = sharedTail(store)
   const undelivered = createUndelivered(store, askRights(log.subscriptions ?? {}, links))
-  const cleaned = { store, ageClock, undelivered, suppressedDraft }
+  const ledger = createLedger(store, log.ledger, recordOwn)
+  const { remover } = ledger
+  const cleaned = { store, ageClock, undelivered, suppressedDraft, remover }
   const runs: Feature = log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {}
   return {
     damage: reportDamage(store, (damage) => events.damaged(damage), recordOwn),
@@ -53,12 +58,13 @@ function createFeatures(log: FeatureContext) {
       { audit, store, tail, types, links, record },
       log.subscriptions,
     ),
+    ledger,
     live: createLiveEvents(store, log.limits, log.waiting),
     listeners: events,
   } satisfies Readonly<Record<string, Feature>>
 }
 
-/** The features of a log by name, and all of them together. `close` never rejects. */
+/** The features of a log by name, and all of them together. `close` and `end` never reject. */
 export interface Features
   extends ReturnType<typeof createFeatures>, Required<Omit<Feature, 'last'>> {
   readonly last: Feature['last']
@@ -77,10 +83,15 @@ export function startFeatures(log: FeatureContext): Features {
     },
     flush: () => Promise.all(features.map(async (feature) => feature.flush?.())),
     close: () => Promise.allSettled(features.map(async (feature) => feature.close?.())),
+    end: () => Promise.allSettled(features.map(async (feature) => feature.end?.())),
     last: table.runs.last,
     health(options) {
       const waitingRules = (given: WaitOptions) => readWaitingRules(store, given)
-      return checkHealth({ store, journal, outage: calls.outage, waitingRules }, options)
+      const ledgerTrouble = (given: WaitOptions) => table.ledger.trouble(given)
+      return checkHealth(
+        { store, journal, outage: calls.outage, waitingRules, ledgerTrouble },
+        options,
+      )
     },
   }
 }

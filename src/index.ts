@@ -69,7 +69,32 @@ export type { SubjectRead } from './history/subject-reads.js'
 export type { RestrictedLog, Restriction } from './restricted-log.js'
 export type { LogsRestriction, RestrictedLogs } from './restricted-logs.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'
-export type { AuditHealth, HealthOptions, HealthStatus, WaitingRule } from './health/health.js'
+export type {
+  AuditHealth,
+  HealthOptions,
+  HealthStatus,
+  LedgerTrouble,
+  WaitingRule,
+} from './health/health.js'
+export type { Ledger, LedgerStatus } from './ledger/ledger.js'
+export type { LedgerOptions, VerifySchedule } from './ledger/options.js'
+export type { ReasonOptions, RestartOptions } from './ledger/changes.js'
+export type {
+  LedgerFinding,
+  LedgerFindingKind,
+  LedgerProgress,
+  LedgerResult,
+  LedgerVerification,
+  LedgerVerifyOptions,
+} from './ledger/verification.js'
+export type {
+  LedgerAddition,
+  LedgerRemoval,
+  LedgerState,
+  LedgerStore,
+  UnsealedEvents,
+  UnsealedRequest,
+} from './store/ledger.js'
 export type { DiskHealth, IndexHealth, StoreHealth } from './store/health.js'
 export type { Intent, IntentOptions, OutcomeOptions } from './recording/intent.js'
 export type { Intents } from './recording/intents.js'

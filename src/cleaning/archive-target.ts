@@ -39,4 +39,6 @@ export interface ArchivingRun {
   readonly rule: string
   readonly described: DescribedTypes
   readonly signal: AbortSignal
+  /** Called with each file once it is complete, before its events count as durable. Then a file gets at most 100,000 events. */
+  readonly onFile?: ((file: string, ids: readonly string[]) => Promise<void>) | undefined
 }

@@ -18,10 +18,11 @@ const idsOf = (events: readonly AuditEvent[]): readonly string[] => events.map((
 /** Once the signal aborts, the function of the host is not awaited. */
 export function openArchive(
   { to: target, mode = DEFAULT_FILE_MODE }: ArchiveTarget,
-  { rule, described, signal }: ArchivingRun,
+  run: ArchivingRun,
 ): Archive {
-  if (typeof target === 'string') return fileArchive(target, rule, mode)
-  if (typeof target === 'object') return lakeArchive(target, rule, described)
+  const { signal } = run
+  if (typeof target === 'string') return fileArchive(target, run, mode)
+  if (typeof target === 'object') return lakeArchive(target, run)
   return {
     async add(events) {
       await untilAborted(target(events), signal)
@@ -33,10 +34,14 @@ export function openArchive(
   }
 }
 
-function fileArchive(directory: string, rule: string, mode: number): Archive {
+/** Events of a file that is completed before its events are removed. */
+const MAX_ROWS = 100_000
+
+function fileArchive(directory: string, { rule, onFile }: ArchivingRun, mode: number): Archive {
   let file: string | undefined
   let handle: FileHandle | undefined
   let size = 0
+  let ids: string[] = []
 
   const create = async (first: AuditEvent): Promise<FileHandle> => {
     await mkdir(directory, { recursive: true })
@@ -44,8 +49,19 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
     const name = path.resolve(directory, `${parts.join('-')}.ndjson.gz`)
     const created = await createFile(name, mode)
     file = name
+    size = 0
     await syncDirectory(directory)
     return created
+  }
+
+  const complete = async (): Promise<readonly string[]> => {
+    if (!onFile || !handle) return []
+    const done = ids
+    ids = []
+    await handle.close()
+    handle = undefined
+    await onFile(file!, done)
+    return done
   }
 
   return {
@@ -67,9 +83,11 @@ function fileArchive(directory: string, rule: string, mode: number): Archive {
         throw error
       }
       size = end
-      return idsOf(events)
+      if (!onFile) return idsOf(events)
+      ids.push(...idsOf(events))
+      return ids.length >= MAX_ROWS ? complete() : []
     },
-    finish: async () => [],
+    finish: complete,
     get file() {
       return file
     },

@@ -9,7 +9,8 @@ import {
   type WaitOptions,
 } from '../store/store.js'
 import { type AgeClock, createAgeClock } from './age-clock.js'
-import { checkHolds } from './filters.js'
+import type { RemovalPolicy, Remover } from '../ledger/remover.js'
+import { checkHolds, type Holds } from './filters.js'
 import { claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
 import {
@@ -42,6 +43,8 @@ export interface CleaningContext {
   readonly described: DescribedTypes
   /** Decides if the clock can be trusted. @default one for these rules alone */
   readonly ageClock?: AgeClock
+  /** Removes sealed events. @default the store removes them */
+  readonly remover?: Remover | undefined
   /** The event that reports calls that throttles have suppressed. */
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
 }
@@ -94,7 +97,7 @@ export function createCleaning(
   context: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
-  const { store, record, undelivered, described, suppressedDraft } = context
+  const { store, record, undelivered, described, suppressedDraft, remover } = context
   const { ageClock = createAgeClock(store) } = context
   const rules = readCleaning(options)
   if (rules.some(({ maxAge }) => maxAge)) ageClock.begin()
@@ -112,6 +115,7 @@ export function createCleaning(
     described,
     ageClock,
     holds: options.holds,
+    sealed: async (rule, holds, given) => remover?.begin(rule.name, policyOf(rules, holds), given),
     prepare: recordSuppressed,
     signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),
     onProgress(progress) {
@@ -143,7 +147,7 @@ export function createCleaning(
   const dueOptions = (given?: WaitOptions): ScheduledRunsOptions => ({
     store,
     rules: rules.filter(({ schedule }) => schedule !== undefined),
-    run: (rule) => runIfDue(rule, runOptions(given)),
+    run: (rule) => runIfDue(rule, runOptions(given), remover),
     recordSuppressed,
     signal: runOptions(given).signal,
   })
@@ -168,6 +172,14 @@ export function createCleaning(
     close: () => tasks.close(async () => stopScheduled?.()),
   }
 }
+
+/** The rules that remove events, and the holds, as the ledger states them. */
+const policyOf = (rules: readonly Rule[], holds: Holds): RemovalPolicy => ({
+  rules: rules
+    .filter(({ target }) => target === 'events')
+    .map(({ name, filters }) => ({ name, ...filters })),
+  holds: holds.map(({ text }) => text),
+})
 
 /** The rules with these names, or all. Throws `INVALID_OPTION` for a name that no rule has. */
 function choose(rules: readonly Rule[], names: readonly string[] | undefined): readonly Rule[] {
@@ -195,7 +207,14 @@ async function runUnlessRefused(
   return claim.outcome === 'granted' ? runRule(rule, claim.lease, totals, options) : claim
 }
 
-async function runIfDue(rule: Rule, options: RunOptions): Promise<CleaningResult | Refusal> {
+async function runIfDue(
+  rule: Rule,
+  options: RunOptions,
+  remover: Remover | undefined,
+): Promise<CleaningResult | Refusal> {
+  // The process that seals the log runs the rule; this one must not take its turn.
+  if (rule.target === 'events' && (await remover?.canRemove(options)) === false)
+    return { outcome: 'held' }
   const result = await runUnlessRefused(rule, rule.schedule, options)
   if ('outcome' in result) await options.ageClock.keepUp(rule, { signal: options.signal })
   return result

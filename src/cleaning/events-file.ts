@@ -1,4 +1,5 @@
 import { createGzip } from 'node:zlib'
+import { eventJson } from '../event/body.js'
 import type { AuditEvent } from '../event/event.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import { parquetWriter } from '../parquet/writer.js'
@@ -27,7 +28,7 @@ export const EXTENSIONS: Readonly<Record<ArchiveFormat, string>> = {
 export function* linesOf(events: readonly AuditEvent[]): Generator<string, void, void> {
   let text = ''
   for (const event of events) {
-    text += `${JSON.stringify(event)}\n`
+    text += `${eventJson(event)}\n`
     if (text.length < MAX_TEXT_LENGTH) continue
     yield text
     text = ''

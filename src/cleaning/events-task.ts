@@ -5,6 +5,7 @@ import { dueBefore } from './due.js'
 import { type Duration, subtract } from '../event/duration.js'
 import type { Filter } from './filters.js'
 import { previewAll, previewSelected, removeAll, removeSelected } from './remove-events.js'
+import { removeSealed } from './remove-sealed.js'
 import { mayMatch } from './scan.js'
 import type { Job, Task } from './task.js'
 
@@ -35,14 +36,17 @@ export function eventsTask(bounds: Bounds, archive: ArchiveTarget | undefined): 
   return {
     async run(job) {
       const holds = await job.holds()
-      const before = await dueTime(job)
+      const sealed = await job.sealed(holds)
+      // A removal that is signed does not rely on the clock of the database.
+      const before = await dueTime(sealed ? { ...job, now: Math.min(job.now, sealed.now) } : job)
       if (before === 0) return
       job.totals.before = formatTimestamp(before)
       const { signal } = job
       const losses = await job.undelivered.lossesOf({ before, where: filter?.where }, { signal })
       // With holds each event is checked, because an event that is imported during the run may be on hold.
       const isAll = filter === undefined && archive === undefined && holds.length === 0
-      if (isAll) await removeAll(job, before)
+      if (sealed) await removeSealed(job, { filter, holds, before }, archive, sealed)
+      else if (isAll) await removeAll(job, before)
       else await removeSelected(job, { filter, holds, before }, archive)
       for (const loss of losses) await job.record('warn:subscription:gap', loss)
     },

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import type { AuditEvent } from '../event/event.js'
-import type { DescribedTypes } from '../describing/describe-event.js'
-import type { Archive, Lake } from './archive-target.js'
+import type { Archive, ArchivingRun, Lake } from './archive-target.js'
 import { eventsEncoder } from './events-file.js'
 import { createLakeFile, type LakeFile } from './lake-file.js'
 import { recoverLake } from './lake-recovery.js'
@@ -21,7 +20,7 @@ function firstPart(events: readonly AuditEvent[], room: number): readonly AuditE
  * Archives events in files. A file is complete before the ids of its events are returned. The events must come in the
  * order of their times.
  */
-export function lakeArchive(lake: Lake, rule: string, described: DescribedTypes): Archive {
+export function lakeArchive(lake: Lake, { rule, described, onFile }: ArchivingRun): Archive {
   let current: LakeFile | undefined
   let file: string | undefined
   let isRecovered = false
@@ -38,6 +37,7 @@ export function lakeArchive(lake: Lake, rule: string, described: DescribedTypes)
     const { ids } = current
     file = path.resolve(lake.directory, await current.complete())
     current = undefined
+    await onFile?.(file, ids)
     return ids
   }
 

@@ -27,13 +27,14 @@ export interface DueSelection {
 export async function* removable(
   { store, signal }: Job,
   { filter, holds, before }: DueSelection,
+  lazy?: boolean,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
   // Read after `before` is known, because events that are opened later are after `before`. An event that is open now
   // stays even if it is closed during the run. Otherwise the archive could get it before its last change.
   const open = await openIds(store, { signal })
   const isFree = (event: AuditEvent): boolean =>
     !open.has(event.id) && !holds.some((hold) => hold.matches(event))
-  for await (const events of scan(store, { direction: 'asc', filter, before, signal })) {
+  for await (const events of scan(store, { direction: 'asc', filter, before, lazy, signal })) {
     const free = events.filter(isFree)
     if (free.length > 0) yield free
   }

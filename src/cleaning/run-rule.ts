@@ -2,7 +2,7 @@ import { abortedError, untilAborted } from '../errors.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type AgeClock, type ClockWait, type Judged, waitText } from './age-clock.js'
-import { readHolds } from './filters.js'
+import { type Holds, readHolds } from './filters.js'
 import type { Lease } from './lease.js'
 import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
 import type { Job, RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly described: DescribedTypes
   readonly holds: CleaningOptions['holds']
   readonly undelivered: Undelivered
+  /** Begins the removal of sealed events; `undefined` without a ledger. */
+  readonly sealed: (rule: Rule, holds: Holds, options: WaitOptions) => ReturnType<Job['sealed']>
   /** Aborts the run. */
   readonly ageClock: AgeClock
   readonly signal: AbortSignal
@@ -101,6 +103,7 @@ function jobOf(
     undelivered,
     record,
     described,
+    sealed: (read) => options.sealed(rule, read, { signal }),
     rule: rule.name,
     // The clock may have been set meanwhile, and only a judged time may remove events.
     now: Math.min(now, judged.now ?? now),

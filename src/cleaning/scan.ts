@@ -16,12 +16,14 @@ export interface ScanOptions extends WaitOptions {
   readonly filter?: Filter | undefined
   /** Only events before this time. */
   readonly before?: Microseconds | undefined
+  /** As `lazy` of a list. */
+  readonly lazy?: boolean | undefined
 }
 
 /** The events in pages, in the order of `created_at`. Pauses half of the time, for other work. */
 export async function* scan(
   store: EventStore,
-  { direction, filter, before, signal }: ScanOptions,
+  { direction, filter, before, lazy, signal }: ScanOptions,
 ): AsyncGenerator<readonly AuditEvent[], void, void> {
   const sorts: EventQuery['sorts'] = [{ attribute: 'created_at', direction }]
   const end = before === undefined ? undefined : createdBefore(before)
@@ -32,7 +34,7 @@ export async function* scan(
     const between = bothOf(end, passed)
     const where = bothOf(hasTimedOut ? undefined : filter?.where, between)
     const query = { where, sorts, limit: PAGE_SIZE }
-    const listing = store.list(query, { signal, durable: true })
+    const listing = store.list(query, { signal, durable: true, lazy })
     const page = filter && !hasTimedOut ? await ignoreTimeout(listing) : await listing
     if (!page) {
       // The query timed out. Read all further events, and filter them here.

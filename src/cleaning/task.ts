@@ -2,6 +2,7 @@ import type { Duration } from '../event/duration.js'
 import type { JsonObject } from '../event/event.js'
 import type { Grouping } from '../filter/ast.js'
 import type { Analysis, EventStore, WaitOptions } from '../store/store.js'
+import type { RuleRemoval } from '../ledger/remover.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { Holds } from './filters.js'
@@ -55,6 +56,8 @@ export interface Job {
   readonly holds: () => Promise<Holds>
   readonly undelivered: Undelivered
   readonly record: RecordEvent
+  /** Begins the removal of sealed events; `undefined` without a ledger. */
+  readonly sealed: (holds: Holds) => Promise<RuleRemoval | undefined>
   /** Reports that `totals` has changed. */
   readonly progress: () => void
 }

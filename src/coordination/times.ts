@@ -14,6 +14,8 @@ export const TIMES = {
   delivery: { everyMs: 2000, timeoutMs: 6000 },
   /** The lease of a cleaning rule. */
   cleaning: { everyMs: 10_000, timeoutMs: 30_000 },
+  /** The lease of the process that seals events in the ledger. */
+  ledger: { everyMs: 5000, timeoutMs: 20_000 },
 } as const satisfies Readonly<Record<string, Times>>
 
 /** Duration of the lease of the index in milliseconds. It is renewed between steps, four times in this period. */

@@ -116,8 +116,10 @@ const BASIC = new RegExp(
   `^(\\d{4})(\\d{2})(\\d{2})(?:[Tt ](\\d{2})(\\d{2})(?:(\\d{2})(?:[.,](\\d+))?)?${OFFSET})?$`,
 )
 
+/** The form of the times of events. */
+export const FORMATTED = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/
+
 // Events that are read one after the other often share their second, so its time is cached.
-const FORMATTED = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/
 const SECOND_LENGTH = 19
 let parsedText = ''
 let parsedSecond: Microseconds = 0

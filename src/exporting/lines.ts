@@ -1,7 +1,8 @@
 import type { DescribedTypes } from '../describing/describe-event.js'
+import { eventJson } from '../event/body.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventOfLog } from '../event/event-of-log.js'
-import { attributesJson, plainEvent } from '../event/lazy-event.js'
+import { plainEvent } from '../event/lazy-event.js'
 import { decideWithin } from '../filter/steps.js'
 import { createTimeSlices } from '../filter/time-slices.js'
 import { toCloudEvent } from '../formats/cloud-event.js'
@@ -30,11 +31,7 @@ export interface LineSettings extends DescribedTypes {
 }
 
 /** A whole event, in the format of archives and of `importEvents`, which ignores the key of the log. */
-export function jsonLine({ event, log }: EventOfLog): string {
-  const { id, created_at, username, system, type, source } = event
-  const own = JSON.stringify({ log, id, created_at, username, system, type, source })
-  return `${own.slice(0, -1)},"attributes":${attributesJson(event)}}\n`
-}
+export const jsonLine = ({ event, log }: EventOfLog): string => `${eventJson(event, log)}\n`
 
 function* cellsInSteps(columns: readonly CsvColumn[], item: EventOfLog): LinePieces {
   const last = columns.at(-1)

@@ -54,8 +54,20 @@ export interface AuditHealth {
   readonly replicas?: ReplicasHealth & { readonly status: HealthStatus }
   /** Present while cleaning rules remove nothing by age, because the clock was in doubt at their last run. */
   readonly cleaning?: { readonly status: HealthStatus; readonly waiting: readonly WaitingRule[] }
+  /** Present while events have waited for more than a minute to be sealed, or sealing fails in this process. */
+  readonly ledger?: LedgerTrouble & { readonly status: HealthStatus }
   /** `warn` if fewer than `minFreeBytes` are free; `fail` if fewer than 16 MiB are. */
   readonly disk?: DiskHealth & { readonly status: HealthStatus }
+}
+
+/** A ledger that is behind. */
+export interface LedgerTrouble {
+  /** `no-signer` if this process has no signer. */
+  readonly state: string
+  readonly error?: string
+  /** Number of events that wait, up to 10,000. */
+  readonly waiting: number
+  readonly waitingSince?: string
 }
 
 /** A cleaning rule that waits for the clock. */
@@ -85,6 +97,7 @@ export interface HealthSources {
   readonly journal: EventJournal | undefined
   readonly outage: () => Outage | undefined
   readonly waitingRules: (options: WaitOptions) => Promise<readonly WaitingRule[]>
+  readonly ledgerTrouble: (options: WaitOptions) => Promise<LedgerTrouble | undefined>
 }
 
 const MAX_INDEX_BATCHES = 4
@@ -113,14 +126,16 @@ export function readHealthOptions(options: HealthOptions): HealthLimits {
 
 /** Checks all parts. Rejects only with `INVALID_OPTION`. */
 export async function checkHealth(
-  { store, journal, outage, waitingRules }: HealthSources,
+  { store, journal, outage, waitingRules, ledgerTrouble }: HealthSources,
   options: HealthOptions,
 ): Promise<AuditHealth> {
   checkOptions(options, HEALTH_OPTIONS, 'health')
   const limits = readHealthOptions(options)
-  const asking = askWaiting(waitingRules, limits.timeoutMs)
+  const asking = askWithin(waitingRules, limits.timeoutMs)
+  const askingLedger = askWithin(ledgerTrouble, limits.timeoutMs)
   const { health, ...answered } = await askStore(store, limits.timeoutMs)
-  const waiting = await asking
+  const waiting = (await asking) ?? []
+  const ledger = await askingLedger
   const parts = {
     store: answered,
     recording: recordingHealth(outage()),
@@ -128,6 +143,7 @@ export async function checkHealth(
     ...(journal && { journal: journalHealth(journal) }),
     ...(health.replicas && { replicas: replicasHealth(health.replicas) }),
     ...(waiting.length > 0 && { cleaning: { status: 'warn' as const, waiting } }),
+    ...(ledger && { ledger: ledgerHealth(ledger) }),
     ...(health.disk && { disk: diskHealth(health.disk, limits) }),
   }
   return { status: worst(Object.values(parts)), ...parts }
@@ -173,13 +189,23 @@ async function askStore(
 }
 
 /** Returns nothing if the store does not answer. The check of the store reports this case. */
-async function askWaiting(
-  waitingRules: HealthSources['waitingRules'],
+async function askWithin<Answer>(
+  ask: (options: WaitOptions) => Promise<Answer>,
   timeoutMs: number,
-): Promise<readonly WaitingRule[]> {
+): Promise<Answer | undefined> {
   using wait = timeoutSignal(timeoutMs)
   const { signal } = wait
-  return await untilAborted(waitingRules({ signal }), signal).catch(() => [])
+  return await untilAborted(ask({ signal }), signal).catch(() => undefined)
+}
+
+function ledgerHealth({ state, error, waiting, waitingSince }: LedgerTrouble): PartOf<'ledger'> {
+  return {
+    status: 'warn',
+    state,
+    waiting,
+    ...(error !== undefined && { error }),
+    ...(waitingSince !== undefined && { waitingSince }),
+  }
 }
 
 function refusal(store: EventStore, { writable = true }: StoreHealth): AuditLogError | undefined {

@@ -162,6 +162,7 @@ export class OpenLogs<Log extends Closable> {
       const { stored, background } = entry
       entry.background = undefined
       await background?.close()
+      await stored.beforeRelease()
       if (isInUse(entry)) return this.#begin(entry)
       this.#open.delete(entry)
       return stored.release()

@@ -5,6 +5,7 @@ import { setBackground } from '../store/background.js'
 import type { ClockDoubt } from '../store/clock-guard.js'
 import type { Damage } from '../store/damage.js'
 import { TIMES } from '../coordination/times.js'
+import type { LedgerStore } from '../store/ledger.js'
 import type { EventStore } from '../store/store.js'
 
 export interface ReopenedStoreOptions {
@@ -49,6 +50,24 @@ const OPTIONAL_CALLS = [
   'verify',
   'rebuildIndex',
 ] as const satisfies readonly (keyof EventStore)[]
+
+const LEDGER_CALLS = [
+  'begin',
+  'state',
+  'unsealed',
+  'late',
+  'append',
+  'remove',
+  'release',
+  'restart',
+  'rows',
+  'nodes',
+  'statements',
+  'leavesOf',
+  'events',
+  'eventsAt',
+  'waiting',
+] as const satisfies readonly (keyof LedgerStore)[]
 
 type Hint = Parameters<EventStore['watch']>[0]
 
@@ -124,7 +143,8 @@ export class ReopenedStore {
   #inFlight = 0
   #watchers = 0
   #lastUsed = -Infinity
-  #look = (): void => {}
+  readonly #looks: (() => void)[] = []
+  readonly #releases: (() => Promise<unknown>)[] = []
   #closed: Promise<void> | undefined
   /** Resolves when all previous stores are closed. */
   #releasing: Promise<void> = Promise.resolve()
@@ -152,7 +172,8 @@ export class ReopenedStore {
     setBackground(this.store, {
       store: this.background,
       isOpen: () => this.isOpen(),
-      onLook: (look) => void (this.#look = look),
+      onLook: (look) => void this.#looks.push(look),
+      onRelease: (work) => void this.#releases.push(work),
     })
   }
 
@@ -167,7 +188,7 @@ export class ReopenedStore {
 
   /** Runs the periodic checks of the store. Called regularly while the store is open. */
   look(): void {
-    this.#look()
+    for (const look of this.#looks) look()
   }
 
   noteUse(): void {
@@ -185,6 +206,11 @@ export class ReopenedStore {
   /** The time of the last use, as `performance.now()` counts. */
   lastUsed(): number {
     return this.#lastUsed
+  }
+
+  /** Lets background work finish before `release`. */
+  async beforeRelease(): Promise<void> {
+    await Promise.allSettled(this.#releases.map((work) => work()))
   }
 
   /** Closes the store; the next call opens it again. Call it only if the store is not in use. */
@@ -253,8 +279,13 @@ export class ReopenedStore {
     const calls: Record<string, AnyCall> = {}
     for (const name of [...CALLS, ...OPTIONAL_CALLS.filter((name) => shape[name])])
       calls[name] = (...values) => use((store) => (store[name] as AnyCall).apply(store, values))
+    const ledger: Record<string, AnyCall> = {}
+    for (const name of LEDGER_CALLS)
+      ledger[name] = (...values) =>
+        use((store) => (store.ledger![name] as AnyCall).apply(store.ledger, values))
     return {
       ...(calls as unknown as Pick<EventStore, (typeof CALLS)[number]>),
+      ...(shape.ledger && { ledger: ledger as unknown as LedgerStore }),
       ...this.#liveCalls(use),
       name: shape.name,
       readOnly: shape.readOnly,

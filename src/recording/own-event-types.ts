@@ -29,6 +29,9 @@ const COUNT_KEYS = ['collapsed', 'count', 'first_at', 'last_at', 'interrupted'] 
 const REFUSAL_KEYS = [...COUNT_KEYS, 'usernames', 'usernames_more'] as const
 const TEST_KEYS = ['accepted', 'status', 'fault'] as const
 
+/** Of the event of a verification of the ledger. */
+const VERIFICATION_KEYS = ['result', 'size', 'proved_size', 'event_count', 'finding_count'] as const
+
 const RUN_KEYS = ['run'] as const
 const CONFIG_KEYS = ['version', 'store', 'policies', 'rules', 'config_hash'] as const
 
@@ -99,6 +102,57 @@ export const ownEventTypes = {
     data: [...RUN_KEYS, ...CONFIG_KEYS, 'earlier_config_hash'],
     sentence: '| the configuration of the log changed',
     sentences: { de: '| Konfiguration des Protokolls geändert' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:import': {
+    area: 'Audit log',
+    description: 'events are imported into a log with a ledger; `events` identifies them',
+    data: ['count', 'events'],
+    sentence: '| import of {count} {count:event/events} began',
+    sentences: { de: '| Import von {count} {count:Ereignis/Ereignissen} begonnen' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:adopt': {
+    area: 'Audit log',
+    description: 'events that were in the log before its ledger were sealed',
+    data: ['count'],
+    sentence: '| {count} older {count:event/events} sealed in the ledger',
+    sentences: {
+      de: '| {count} {count:älteres Ereignis/ältere Ereignisse} im Hauptbuch versiegelt',
+    },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:restart': {
+    area: 'Audit log',
+    description:
+      'the ledger began anew with another key; `size` is the number of leaves of the one before',
+    data: ['origin', 'size'],
+    sentence: '| ledger began anew as {origin}',
+    sentences: { de: '| Hauptbuch neu begonnen als {origin}' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:acknowledge': {
+    area: 'Audit log',
+    description: 'findings of a verification of the ledger were explained',
+    data: ['count'],
+    sentence: '| {count} {count:finding/findings} of the ledger acknowledged',
+    sentences: { de: '| {count} {count:Befund/Befunde} des Hauptbuchs bestätigt' },
+    ocsf: { class: 1008 },
+  },
+  'info:audit_log:verification': {
+    area: 'Audit log',
+    description: 'a verification of the ledger found nothing that is not acknowledged',
+    data: [...VERIFICATION_KEYS],
+    sentence: '| ledger verified: {event_count} {event_count:event/events}',
+    sentences: { de: '| Hauptbuch geprüft: {event_count} {event_count:Ereignis/Ereignisse}' },
+    ocsf: { class: 1008 },
+  },
+  'error:audit_log:verification': {
+    area: 'Audit log',
+    description: 'a verification of the ledger found that events or the ledger were changed',
+    data: [...VERIFICATION_KEYS],
+    sentence: '| ledger verified: {finding_count} {finding_count:finding/findings}',
+    sentences: { de: '| Hauptbuch geprüft: {finding_count} {finding_count:Befund/Befunde}' },
     ocsf: { class: 1008 },
   },
   'info:audit_log:collapsed': {

@@ -66,7 +66,7 @@ export function createSettlement({
   }
   const withDoubt = ({ isInDoubt }: QueueEntry, error: AuditLogError): AuditLogError => {
     if (!isInDoubt) return error
-    const what = `the ${store.name} store wrote the event, but did not confirm in time that it is kept`
+    const what = `the ${store.name} store may have written the event, but did not confirm in time that it is kept`
     return outcomeUnknown(what, error)
   }
   const reject = (entry: QueueEntry, cause: AuditLogError): void => {

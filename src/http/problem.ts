@@ -21,12 +21,16 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   INVALID_LINK: 422,
   INVALID_OPTION: 500,
   INVALID_VALUE: 400,
+  LEDGER_DIVERGED: 503,
   LIVE_CLOSED: 409,
   MALFORMED_PARAMETER: 400,
+  MALFORMED_PROOF: 400,
   MISSING_DEPENDENCY: 500,
   NOT_COVERED: 500,
+  NOT_PROVED: 422,
   NOT_REACHED: 412,
   NOT_REVERTIBLE: 422,
+  NOT_SEALED: 503,
   CHANNEL_UNAVAILABLE: 409,
   DEFINED_IN_CODE: 409,
   IN_USE: 409,
@@ -34,6 +38,7 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   INVALID_SUBSCRIPTION: 422,
   INVALID_VIEW: 422,
   NAME_TAKEN: 409,
+  NO_LEDGER: 404,
   NO_SECRETS_KEY: 422,
   UNKNOWN_CHANNEL: 404,
   UNKNOWN_SUBSCRIPTION: 404,
@@ -44,6 +49,7 @@ const STATUSES: Readonly<Record<AuditLogErrorCode, number>> = {
   QUEUE_FULL: 503,
   READ_ONLY: 403,
   SCHEMA_MISMATCH: 503,
+  SIGNER_REQUIRED: 409,
   STORE_FAILED: 503,
   UNKNOWN_ATTRIBUTE: 400,
   UNKNOWN_EVENT_TYPE: 422,
@@ -130,10 +136,12 @@ interface Failure {
   readonly detail: string
 }
 
+type ProblemParts = { readonly [Part in 'headers' | 'meta']?: ProblemDetails[Part] | undefined }
+
 function respond(
   { status, ...failure }: Failure,
   place: ErrorPlace,
-  { headers = {}, meta }: Pick<ProblemDetails, 'headers' | 'meta'> = {},
+  { headers, meta }: ProblemParts = {},
 ): HttpResponse {
   const source = sourceOf(place)
   const error = {
@@ -155,6 +163,11 @@ const PLACES: Readonly<Partial<Record<AuditLogErrorCode, ErrorPlace>>> = {
   NOT_REACHED: { header: 'consistency-token' },
 }
 
+/** Headers of errors that the core reports. The ledger is sealed once a second. */
+const HEADERS: Readonly<Partial<Record<AuditLogErrorCode, ProblemDetails['headers']>>> = {
+  NOT_SEALED: { 'retry-after': '1' },
+}
+
 /** The JSON:API response for an {@link HttpProblem}. */
 export function problemResponse(problem: HttpProblem): HttpResponse {
   const { status, title } = problems[problem.code]
@@ -172,5 +185,5 @@ export function errorResponse(thrown: unknown): HttpResponse {
   const title = errorCodes[code]
   // Clients do not see the details of internal errors.
   const detail = status >= 500 ? title : error.message
-  return respond({ status, code, title, detail }, PLACES[code] ?? error)
+  return respond({ status, code, title, detail }, PLACES[code] ?? error, { headers: HEADERS[code] })
 }

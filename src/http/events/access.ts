@@ -10,7 +10,7 @@ export interface EventsRead {
   readonly username: string
   /** The query string as sent. */
   readonly query: string
-  /** Empty for counts, and for the call before the first batch of an export. */
+  /** Empty for counts, for the head and the condition of the ledger, and for the call before the first batch of an export. */
   readonly events: readonly AuditEvent[]
 }
 

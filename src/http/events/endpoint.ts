@@ -27,9 +27,11 @@ import {
   type HostRules,
   isAnswer,
   isRead,
+  isRestricted,
   type VisiblePart,
 } from './host-access.js'
 import { recordRead } from '../../reading/recorded-reads.js'
+import { ledgerHandlers } from './ledger.js'
 import { listHandler } from './list.js'
 import { createLogSources } from './log-source.js'
 import { meHandler } from './me.js'
@@ -128,6 +130,7 @@ export function eventsEndpoint<Context>(
   const handlers: Readonly<Record<EventsRoute['action'], EventsHandler>> = {
     ...readHandlers({ recheckMs, service: readService(options.service) }),
     create: createHandler({ ...shared, redact: redactEvent(options.redact) }),
+    ...ledgerHandlers(audit),
     types: typesHandler(shared),
     describe: openApiHandler(shared),
   }
@@ -154,6 +157,8 @@ export function eventsEndpoint<Context>(
     const visible = isRead(right) ? [isPart ? await access.visible() : ALL] : undefined
     const part = visible?.[0] ?? ALL
     const { where, concealed } = part
+    if (route.whole && isRestricted(part))
+      throw new HttpProblem('FORBIDDEN', `${username} sees only a part of the log`)
     const sentToken = request.header(CONSISTENCY_TOKEN)
     const consistencyToken = readConsistencyToken(sentToken, where !== undefined)
     const response = await handlers[route.action]({

@@ -20,6 +20,7 @@ export type EndpointAudit = Pick<
   | 'types'
   | 'customTypes'
   | 'links'
+  | 'ledger'
   | 'store'
 >
 

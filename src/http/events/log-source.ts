@@ -71,6 +71,7 @@ export function createLogSources({ audit, path }: HandlerOptions): LogSources {
       described: audit,
       isRestricted: visible !== undefined,
       hasLogs: false,
+      hasLedger: audit.ledger.vkey !== undefined,
       base: path,
       known: KNOWN,
       pathOf,

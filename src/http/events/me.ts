@@ -8,7 +8,9 @@ export const meHandler: EventsHandler = async ({ request, username, source, righ
   checkAccept(request.header('accept'))
   const found = source()
   refuseParameters(request.query, found.known.me)
-  const data = { type: 'user', id: username, attributes: await rights() }
+  const { may, restricted } = await rights()
+  const ledger = found.hasLedger && may.read && !restricted
+  const data = { type: 'user', id: username, attributes: { may, restricted, ledger } }
   return jsonResponse(
     200,
     JSON.stringify({ jsonapi, data, links: { self: found.link('/me', request.query) } }),

@@ -55,6 +55,8 @@ export interface EventsSource {
   readonly isRestricted: boolean
   /** True if the events are of several logs. Then each names its log. */
   readonly hasLogs: boolean
+  /** True for one log that was opened with a ledger. */
+  readonly hasLedger: boolean
   /** The path of the endpoints. */
   readonly base: string
   /** The parameters of a request, as messages list them. */

@@ -36,10 +36,10 @@ import { declareMount, isUnder } from '../mounts.js'
 import { openApiDocument } from '../openapi/document.js'
 import { severalLogsParameters as parameters } from '../openapi/parameters.js'
 import { severalLogsResponses as responses } from '../openapi/responses.js'
-import { joinQueries } from '../parameters.js'
+import { invalidParameter, joinQueries } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { EVENTS_ACTIONS } from '../events/routes.js'
-import { type LogsRoute, severalLogsRoutes } from '../openapi/routes.js'
+import { ledgerRoutes, type LogsRoute, severalLogsRoutes } from '../openapi/routes.js'
 import { componentSchemas, severalLogsSchemas as schemasOf } from '../openapi/schemas.js'
 import { routeMatcher, routeOf } from '../route-matcher.js'
 import { staticDocumentHandler } from '../static-document.js'
@@ -81,6 +81,18 @@ export const DEFAULT_LOGS_PATH = '/api/logs'
 const MAX_ENDPOINTS = 100
 
 const match = routeMatcher(severalLogsRoutes)
+const matchLedger = routeMatcher(ledgerRoutes)
+
+/** Throws for an endpoint of the ledger, which several logs do not have together. */
+function refuseLedger(path: string, mount: string): void {
+  const events = `${mount}/events`
+  const rest = path.slice(events.length)
+  if (isUnder(path, events) && matchLedger(rest).byMethod.size > 0)
+    throw invalidParameter(
+      'logs[]',
+      `is not allowed here: each log has a ledger of its own, at ${mount}/<key>/events${rest}`,
+    )
+}
 
 /** The keys of `<path>/<key>/events…`, or `<path>/<key>,<key>/events…`; `undefined` for other paths. */
 function keysOf(path: string, mount: string): readonly string[] | undefined {
@@ -204,6 +216,7 @@ function toSeveralLogs<Context>({
   const readers = readHandlers({ recheckMs, service: readService(options.service) })
   const sourceOf = createLogsSources(logs, path)
   return async (received, callHost, username) => {
+    refuseLedger(received.path, path)
     const routes = match(received.path.slice(path.length))
     const { action, right, method, parameters: taken, form = [] } = routeOf(received, routes)
     const access = hostAccess(options, {

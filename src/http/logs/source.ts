@@ -69,6 +69,7 @@ export function createLogsSources(logs: AuditLogs, path: string): LogsSources {
       described: logs,
       isRestricted: visible.some(isRestricted),
       hasLogs: true,
+      hasLedger: false,
       base,
       known: KNOWN,
       pathOf,

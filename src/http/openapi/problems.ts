@@ -52,6 +52,7 @@ const HEADERS: Readonly<Record<number, object>> = {
   401: header('WWW-Authenticate', 'The challenge, unless the service sends none.', false),
   405: header('Allow', 'The methods that the path supports.'),
   429: header('Retry-After', 'Seconds to wait before the next attempt.'),
+  503: header('Retry-After', 'Seconds until an event or a head may be sealed.', false),
 }
 
 /** OpenAPI 3.1, "Response Object": the JSON:API errors of a status, with their codes. */

@@ -44,6 +44,13 @@ const document = (description: string, schema: string, headers = {}): ResponseOb
   content: { [JSON_API]: { schema: s.ref(schema) } },
 })
 
+/** The response with a text of the ledger. */
+const text = (description: string, headers = {}): ResponseObject => ({
+  description,
+  headers: { ...cached, ...headers },
+  content: { 'text/plain': { schema: s.text() } },
+})
+
 /** The response to a request that has changed something. */
 const changed = (description: string, schema: string, headers = {}): ResponseObject => ({
   ...document(description, schema),
@@ -143,6 +150,14 @@ export const responses = {
     ),
   ),
   Report: document('The events and the digest of their export.', 'Report'),
+  Ledger: document('The condition of the ledger.', 'LedgerDocument'),
+  Checkpoint: text('A signed note: c2sp.org/tlog-checkpoint.'),
+  Proof: text('A proof: c2sp.org/tlog-proof.', {
+    'Content-Disposition': header(
+      'The name of the file.',
+      'attachment; filename="event-0196b3c2-0000-7000-8000-00000000000a.tlog-proof"',
+    ),
+  }),
   EventTypeList: document('The event types.', 'EventTypeList', {
     'Content-Language': header('The language of the sentences.', 'en'),
   }),

@@ -17,6 +17,8 @@ export interface Declared<Parameter extends string, Response extends string, Bod
   readonly form?: readonly Parameter[]
   readonly headers?: readonly Parameter[]
   readonly body?: Body
+  /** True if only a user who sees the whole log gets an answer. @default false */
+  readonly whole?: boolean
   /** Error statuses that do not follow from the rest. */
   readonly problems?: readonly number[]
   /** The reason why other methods are refused, if the error should say one. */

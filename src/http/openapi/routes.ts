@@ -32,6 +32,9 @@ const COUNTED = ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes'
 const IN_BODY =
   'The body has the parameters, as the query of a URL has them: at most 64 KiB. Such a query is not followed.'
 
+/** The right to the endpoints of the ledger. Its size is the number of events in the log. */
+const WHOLE = 'Only for users who see the whole log.'
+
 /** The links of a list for a long query. */
 const NO_LINK =
   'Links to pages have the body to post in `meta.body`, and are missing if it would be too long.'
@@ -134,6 +137,24 @@ const events = {
       'Read the history of a resource. The latest changes of one resource, oldest first, each with the state after it. ' +
       'Status 206 means that there are earlier changes; `links.prev` leads to them. A user who may list events may read it.',
   },
+  'GET /checkpoint': {
+    action: 'checkpoint',
+    right: 'read',
+    whole: true,
+    operationId: 'readCheckpoint',
+    answer: 'Checkpoint',
+    problems: [404, 409],
+    text: `Read the signed head of the ledger. The newest head that covers all sealed events. The response is 503 before the first one. ${WHOLE}`,
+  },
+  'GET /ledger': {
+    action: 'ledger',
+    right: 'read',
+    whole: true,
+    operationId: 'readLedger',
+    answer: 'Ledger',
+    problems: [404],
+    text: `Read the condition of the ledger. How far events are sealed, the last verification, and the anchors of the process that answers. ${WHOLE}`,
+  },
   'GET /types': {
     action: 'types',
     operationId: 'listEventTypes',
@@ -160,6 +181,14 @@ const events = {
     query: ['fields'],
     text: 'Read one event. The response is 404 for a missing event and for one that the user may not see.',
   },
+  'GET /{id}/proof': {
+    action: 'proof',
+    right: 'read',
+    whole: true,
+    operationId: 'proveEvent',
+    answer: 'Proof',
+    text: `Prove one event. A text that proves with the export line of the event that the ledger has sealed it. The response is 503 until the event is sealed. ${WHOLE}`,
+  },
 } as const satisfies Table<keyof typeof parameters, keyof typeof responses, 'NewEventDocument'>
 
 type Events = typeof events
@@ -170,6 +199,12 @@ export type EventsRoute = Route<Events[EventsKey]['action']>
 
 /** All endpoints of one log. */
 export const eventsRoutes: readonly EventsRoute[] = routesFrom(events, responses)
+
+/** Endpoints that several logs do not have together: events are created in one log, and each log has a ledger of its own. */
+type OfOneLog = 'POST /' | 'GET /checkpoint' | 'GET /ledger' | 'GET /{id}/proof'
+
+/** The endpoints of the ledger. */
+export const ledgerRoutes = eventsRoutes.filter(({ whole }) => whole)
 
 type SeveralLogsParameter = keyof typeof severalLogsParameters
 
@@ -184,7 +219,7 @@ interface OfSeveral {
   readonly text?: string
 }
 
-const ofSeveral: Readonly<Record<Exclude<EventsKey, 'POST /'>, OfSeveral>> = {
+const ofSeveral: Readonly<Record<Exclude<EventsKey, OfOneLog>, OfSeveral>> = {
   'GET /': {
     more: ['cursor'],
     text:
@@ -255,7 +290,7 @@ const logs = {
  * An endpoint of several logs. `right` is the action that the host must allow in each of them; `undefined` if every authenticated
  * user may do this.
  */
-export type LogsRoute = Route<'logs' | Exclude<EventsRoute['action'], 'create'>>
+export type LogsRoute = Route<'logs' | Events[Exclude<EventsKey, OfOneLog>]['action']>
 
 function severalLogsRoute([key, differs]: readonly [string, OfSeveral]): LogsRoute {
   const row: Declared<SeveralLogsParameter, string, string> = events[key as keyof typeof ofSeveral]

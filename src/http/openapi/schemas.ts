@@ -224,6 +224,42 @@ const report = s.object({
   export: s.described(s.path, 'The export: the same query with a fixed end.'),
 })
 
+const verification = s.object({
+  at: s.time('`created_at` of its event.'),
+  result: {
+    enum: ['intact', 'self-consistent', 'tampered'],
+    description:
+      '`intact`: everything up to a head from outside is as it was sealed. `self-consistent`: nothing is wrong, but there was no such head.',
+  },
+  size: s.count('Number of leaves.'),
+  proved_size: s.count('Number of leaves under the largest head from outside.'),
+  event_count: s.count('Number of events that were compared.'),
+  finding_count: s.count('Number of findings, also of acknowledged ones.'),
+})
+
+const anchor = s.object({
+  name: s.text(),
+  size: s.count('Number of leaves under the head that it got last; 0 before the first.'),
+  at: s.timeOrNull('When it got that head.'),
+  'error?': s.text('A summary of the error of the last attempt, if it failed.'),
+})
+
+const ledger = s.object({
+  state: {
+    enum: ['sealing', 'standby', 'diverged', 'failed', 'no-signer'],
+    description:
+      'The work of the process that answers. `standby`: another process seals. `diverged`: the tables of the ledger are not those that were signed.',
+  },
+  size: s.count('Number of leaves.'),
+  sealed_until: s.timeOrNull('Time up to which all events are sealed, except late ones.'),
+  waiting: s.count('Number of events that wait to be sealed. Counting stops at 10,000.'),
+  waiting_since: s.timeOrNull('`created_at` of the oldest event that waits in order.'),
+  origin: s.text('The origin of the ledger.'),
+  vkey: s.text('The verifier key, with which proofs and heads are checked.'),
+  verification: s.orNull(verification, 'The last verification that the log has recorded.'),
+  anchors: s.list(anchor, 'The anchors of the process that answers.'),
+})
+
 const jsonPatch = (description: string) => ({
   type: ['array', 'null'],
   items: s.extensible({ op: s.text(), path: s.text() }),
@@ -296,7 +332,13 @@ export const componentSchemas = ({ types, links }: DescribedTypes, actions: read
     meta: s.object({ custom_types: s.list(customType) }),
   }),
   UserDocument: s.document({
-    data: s.user(actions, { restricted: s.flag('True if the user sees only a part of the log.') }),
+    data: s.user(actions, {
+      restricted: s.flag('True if the user sees only a part of the log.'),
+      ledger: s.flag('True if the log has a ledger, and the user may read it.'),
+    }),
+  }),
+  LedgerDocument: s.document({
+    data: s.resource('ledger', { id: s.text('The origin of the ledger.'), attributes: ledger }),
   }),
   Counts: s.document({ meta: counts }, s.queryLinks()),
   Report: s.document({ data: s.list(s.ref('Event')) }, s.links(), { meta: report }),

@@ -7,7 +7,7 @@ import type {
   ChannelWithSecret,
   NotificationChannel,
 } from '../../subscriptions/notification-channel.js'
-import { withServersOnly } from '../../subscriptions/servers-only.js'
+import { withServersOnly } from '../../event/servers-only.js'
 import { listEndpoint } from '../list-endpoint.js'
 import type { SubscriptionsAction } from './actions.js'
 import { withPlace } from './errors.js'

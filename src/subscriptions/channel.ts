@@ -1,7 +1,7 @@
 import type { Duration } from '../event/duration.js'
 import type { AuditEvent, JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
-import { serversOnly } from './servers-only.js'
+import { serversOnly } from '../event/servers-only.js'
 import type { Subscription } from './subscription.js'
 import { checkOptions, type OptionNames } from '../options.js'
 import { isError } from '../event/realm.js'

@@ -6,7 +6,7 @@ import { channelIdOfName } from './in-code.js'
 import type { Management } from './manage.js'
 import type { ManageOptions, NotificationChannel } from './notification-channel.js'
 import { readPeers } from './peers.js'
-import { withServersOnly } from './servers-only.js'
+import { withServersOnly } from '../event/servers-only.js'
 import type { ChannelState } from './states.js'
 
 export const invalidChannel = (member: string, problem: string): AuditLogError =>

@@ -10,7 +10,7 @@ import type { OpenChannel, OpenChannels } from './open-channels.js'
 import type { Outcomes } from './outcomes.js'
 import type { Registry } from './registry.js'
 import type { Rights } from './rights.js'
-import { withServersOnly } from './servers-only.js'
+import { withServersOnly } from '../event/servers-only.js'
 
 /** Parts that the methods for managing subscriptions and channels share. */
 export interface Management {

@@ -3,7 +3,7 @@ import { runOutside } from '../async/outside.js'
 import type { AuditEvent } from '../event/event.js'
 import type { Reported } from './attempt.js'
 import type { Channel, DeliveryError } from './channel.js'
-import { serversOnly, withServersOnly } from './servers-only.js'
+import { serversOnly, withServersOnly } from '../event/servers-only.js'
 import type { ChannelState } from './states.js'
 import type { Subscription } from './subscription.js'
 

@@ -1,12 +1,16 @@
 import type { Command } from './call/command.js'
+import { checkProof } from './commands/check-proof.js'
+import { checkpoint } from './commands/checkpoint.js'
 import { clean } from './commands/clean.js'
 import { count } from './commands/count.js'
 import { doctor } from './commands/doctor.js'
 import { exportCommand } from './commands/export.js'
 import { get } from './commands/get.js'
 import { importCommand } from './commands/import.js'
+import { keygen } from './commands/keygen.js'
 import { list } from './commands/list.js'
 import { migrate } from './commands/migrate.js'
+import { prove } from './commands/prove.js'
 import { rebuild } from './commands/rebuild.js'
 import { serve } from './commands/serve.js'
 import { stats } from './commands/stats.js'
@@ -27,6 +31,10 @@ export const commands: readonly Command[] = [
   importCommand,
   clean,
   verify,
+  checkpoint,
+  prove,
+  keygen,
+  checkProof,
   migrate,
   rebuild,
   doctor,

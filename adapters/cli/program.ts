@@ -57,12 +57,12 @@ function programOption(option: CommandOption): Option {
 }
 
 /**
- * Takes the log from DAYBOOK_LOG, or from the first argument if the variable is empty. Then names the other
- * arguments.
+ * Takes the log from DAYBOOK_LOG, or from the first argument if the variable is empty, for a command on a log. Then names
+ * the other arguments.
  */
 function readArguments(command: Command, given: readonly string[], env: Terminal['env']) {
   const rest = [...given]
-  const log = env['DAYBOOK_LOG'] || rest.shift()
+  const log = command.targets.length > 0 ? env['DAYBOOK_LOG'] || rest.shift() : undefined
   const values: Record<string, string | readonly string[] | undefined> = {}
   for (const argument of command.arguments) {
     const value = argument.variadic ? rest.splice(0) : rest.shift()
@@ -95,22 +95,29 @@ async function runCommand(
 ): Promise<Exit> {
   const { log, values } = readArguments(command, given, terminal.env)
   const schema = options['schema'] as string | undefined
-  const target = targetOf(command, log, schema)
+  const target = command.targets.length > 0 ? targetOf(command, log, schema) : undefined
+  const ownTarget = (): Target => {
+    if (target) return target
+    throw new Error(`${command.name} works on no log`)
+  }
   const configFile =
     (options['config'] as string | undefined) ?? (terminal.env['DAYBOOK_CONFIG'] || undefined)
-  const config = configFile === undefined ? undefined : await loadConfig(configFile)
+  const config = configFile === undefined || !target ? undefined : await loadConfig(configFile)
   const conceal = options['conceal'] as readonly string[] | undefined
-  if (conceal && target.kind === 'http')
+  if (conceal && target?.kind === 'http')
     throw usageError('--conceal: the server of the feed chooses what its users see')
   const opened: OpenLog[] = []
   const call: Call = {
     arguments: values,
     options,
     terminal,
-    target,
+    get target() {
+      return ownTarget()
+    },
     config,
     async openLog(options = {}) {
-      const one = await openLog(target, { readOnly: true, ...options, conceal, config }, terminal)
+      const given = { readOnly: true, ...options, conceal, config }
+      const one = await openLog(ownTarget(), given, terminal)
       opened.push(one)
       return one
     },

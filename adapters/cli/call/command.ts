@@ -32,7 +32,7 @@ export interface Call {
   /** The values of the options by their long names in camel case, such as `dryRun`. */
   readonly options: Readonly<Record<string, unknown>>
   readonly terminal: Terminal
-  /** The address of the log. */
+  /** The address of the log. A command that works on none must not read it. */
   readonly target: Target
   /** The options of `AuditLog` that the module of `--config` exports. */
   readonly config: LogConfig | undefined
@@ -55,7 +55,7 @@ export interface Command {
   readonly description?: string
   readonly arguments: readonly Argument[]
   readonly options: readonly Option[]
-  /** The kinds of logs that the command works on. */
+  /** The kinds of logs that the command works on. None if it needs no log. */
   readonly targets: readonly TargetKind[]
   readonly examples: readonly { readonly run: string; readonly says: string }[]
   readonly load: () => Promise<CommandModule>

@@ -18,6 +18,7 @@ const CONFIG: OptionNames<LogConfig> = {
   journal: true,
   throttles: true,
   cleaning: true,
+  ledger: true,
   subscriptions: true,
   slowQueryMs: true,
   ownEvents: true,

@@ -1,15 +1,23 @@
 import type { TargetKind } from '../log/target.js'
 import type { Argument, Command, Option } from './command.js'
 
-/** The options of every command. */
-const COMMON_OPTIONS: readonly Option[] = [
+/** The option of commands that read the ledger. */
+export const keyOption: Option = {
+  flags: '--key <vkey>',
+  description: 'the verifier key of the ledger. Without it, the one of --config',
+}
+
+/** The options of every command on a log. */
+const LOG_OPTIONS: readonly Option[] = [
   {
     flags: '--config <module>',
     description: 'a module whose default export has options of AuditLog',
   },
   { flags: '--schema <name>', description: 'the schema of a log on Postgres' },
-  { flags: '--json', description: 'print lines of JSON, errors too' },
 ]
+
+/** The option of every command. */
+const JSON_OPTION: Option = { flags: '--json', description: 'print lines of JSON, errors too' }
 
 const LOGS: Readonly<Record<TargetKind, string>> = {
   sqlite: 'the path of a SQLite file',
@@ -24,14 +32,15 @@ const logArgument = (targets: readonly TargetKind[]): Argument => ({
 })
 
 /** The options of a command, followed by the options of all commands. */
-export const optionsOf = (command: Command): readonly Option[] => [
-  ...command.options,
-  ...COMMON_OPTIONS,
+export const optionsOf = ({ options, targets }: Command): readonly Option[] => [
+  ...options,
+  ...(targets.length > 0 ? LOG_OPTIONS : []),
+  JSON_OPTION,
 ]
 
-/** The arguments of a command in the order of the command line: the log first. */
+/** The arguments of a command in the order of the command line: the log first, if it works on one. */
 export const argumentsOf = (command: Command): readonly Argument[] => [
-  logArgument(command.targets),
+  ...(command.targets.length > 0 ? [logArgument(command.targets)] : []),
   ...command.arguments,
 ]
 

@@ -1,4 +1,5 @@
 import type { Command } from '../call/command.js'
+import { keyOption } from '../call/options.js'
 import { concealOption } from '../call/query.js'
 
 export const serve: Command = {
@@ -15,6 +16,7 @@ export const serve: Command = {
   ],
   options: [
     concealOption,
+    keyOption,
     {
       flags: '--port <n>',
       description: 'the port; any free one if not given',

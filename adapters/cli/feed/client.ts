@@ -3,6 +3,7 @@ import { CommandError } from '../terminal/exit-codes.js'
 import { authorizationOf, type Credentials, resolveUrl } from './address.js'
 import { failureOf, isJson, unreachable, withoutQuery } from './failures.js'
 
+const TEXT = 'text/plain'
 export const JSON_API = 'application/vnd.api+json'
 
 /** Time limit for a response. It is longer than the time limit of queries on a server. */
@@ -37,6 +38,8 @@ export interface FeedClient {
   request(url: string, request?: FeedRequest): Promise<Response>
   /** Like `request`, but resolves to the JSON:API document of the response. */
   document<Document>(url: string, request?: FeedRequest): Promise<Answer<Document>>
+  /** Like `request`, but resolves to the plain text of the response. */
+  text(url: string, request?: FeedRequest): Promise<string>
 }
 
 /** Asks for missing credentials; `undefined` without a terminal. */
@@ -75,6 +78,16 @@ export function createClient(given: Credentials, ask: AskCredentials): FeedClien
       const response = await request(url, options)
       const document = await readDocument<Document>(response, options?.signal)
       return { status: response.status, document }
+    },
+    async text(url, options) {
+      const response = await request(url, { ...options, headers: { accept: TEXT } })
+      if (!response.headers.get('content-type')?.startsWith(TEXT)) throw await failureOf(response)
+      try {
+        return await response.text()
+      } catch (error) {
+        throwIfAborted(options?.signal)
+        throw unreachable(url, error)
+      }
     },
   }
 }

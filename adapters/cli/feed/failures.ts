@@ -35,6 +35,13 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
   }
 }
 
+/** Codes of statuses from 500 on that say what is wrong with the request or the log, and not that the service fails. */
+const STATED: ReadonlySet<AuditLogErrorCode> = new Set([
+  'QUERY_TIMEOUT',
+  'NOT_SEALED',
+  'LEDGER_DIVERGED',
+])
+
 const EXITS: Readonly<Record<number, Exit>> = {
   400: 'usage',
   401: 'forbidden',
@@ -75,7 +82,7 @@ export async function failureOf(response: Response): Promise<AuditLogError | Com
   const code = text(problem.code)
   const detail = text(problem.detail) ?? text(problem.title) ?? `the server answers ${status}`
   const { parameter, pointer } = problem.source ?? {}
-  if (isCoreCode(code) && (status < 500 || code === 'QUERY_TIMEOUT'))
+  if (isCoreCode(code) && (status < 500 || STATED.has(code)))
     return new AuditLogError(code, detail, { parameter: text(parameter), pointer: text(pointer) })
   return errorOf(status, `${new URL(response.url).host}: ${detail}`)
 }

@@ -42,6 +42,10 @@ export interface Feed {
   get(id: string, options?: WaitOptions): Promise<AuditEvent | undefined>
   count(query: EventQuery, options?: CountOptions): Promise<EventCounts>
   groups(query: EventQuery, options: GroupOptions): Promise<EventGroups>
+  /** The proof of an event, with its UUID. Rejects if there is none. */
+  prove(id: string, options?: WaitOptions): Promise<string>
+  /** The signed head of the ledger. */
+  checkpoint(options?: WaitOptions): Promise<string>
   /** The bytes of an export: see {@link exportOf}. */
   export(query: EventQuery, options: FeedExport): AsyncGenerator<Uint8Array, void, void>
   /**
@@ -127,6 +131,8 @@ function createFeed(client: FeedClient, paths: FeedPaths, described: DescribedBy
       type Counts = { readonly meta: EventCounts }
       return (await readByQuery<Counts>(client, [url, url], query, options.signal)).document.meta
     },
+    prove: (id, options) => client.text(`${events}/${id}/proof`, options),
+    checkpoint: (options) => client.text(`${events}/checkpoint`, options),
     async groups({ where }, options) {
       const url = `${events}/groups?${joined(filterParameters(where), groupParameters(options))}`
       type Groups = { readonly meta: EventGroups }

@@ -11,9 +11,10 @@ import type { Target } from './target.js'
 /** A log behind an HTTP feed. */
 export async function openHttpLog(
   { url }: Extract<Target, { readonly kind: 'http' }>,
-  { config }: OpenOptions,
+  { config, ledgerKey }: OpenOptions,
   terminal: Terminal,
 ): Promise<OpenLog> {
+  if (ledgerKey !== undefined) throw usageError('--key: the service of a feed has its own key')
   const { signal, env } = terminal
   const address = readAddress(url.href, env)
   const feed = await openFeed(address, askCredentials(address.url, terminal), { signal })
@@ -37,6 +38,8 @@ export async function openHttpLog(
         throw usageError('--service: the service of a feed gives its own name')
       return feed.export(query, options)
     },
+    prove: (id, options) => feed.prove(id, options),
+    checkpoint: (options) => feed.checkpoint(options),
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit: undefined,
     feed,

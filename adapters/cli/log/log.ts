@@ -42,6 +42,10 @@ export interface OpenLog {
   tail(query: EventQuery, options: TailCall): AsyncIterable<AuditEvent>
   /** The bytes of an export, oldest events first. */
   export(query: EventQuery, options: ExportCall): AsyncIterable<Uint8Array>
+  /** The proof of an event. Rejects with `NOT_SEALED` and `NO_LEDGER`. */
+  prove(id: string, options?: Waiting): Promise<string | undefined>
+  /** The signed head of the ledger: a new one if the command seals. Rejects with `NOT_SEALED` before the first. */
+  checkpoint(options?: Waiting): Promise<string>
   describe(event: AuditEvent): Sentence
   /** The log object; `undefined` over HTTP. */
   readonly audit: AuditLog | undefined
@@ -61,4 +65,8 @@ export interface OpenOptions {
   /** True for commands that may create or migrate the log. @default false */
   readonly migrate?: boolean
   readonly config?: LogConfig | undefined
+  /** The verifier key of the ledger, for a log whose options are not known. */
+  readonly ledgerKey?: string | undefined
+  /** True for the command that seals. @default false */
+  readonly seals?: boolean | undefined
 }

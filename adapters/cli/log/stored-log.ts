@@ -16,7 +16,7 @@ import type { EventQuery } from '../../../src/filter/ast.js'
 import { exportEvents } from '../../../src/exporting/export-events.js'
 import { CommandError } from '../terminal/exit-codes.js'
 import type { Terminal } from '../terminal/terminal.js'
-import type { LogConfig, OpenLog, OpenOptions, TailCall } from './log.js'
+import type { LogConfig, OpenLog, OpenOptions, TailCall, Waiting } from './log.js'
 import type { Target } from './target.js'
 
 type OnOutage = NonNullable<TailCall['onOutage']>
@@ -80,12 +80,25 @@ const unscheduled = (rule: CleaningRule): CleaningRule =>
     Object.entries(rule).filter(([name]) => !SCHEDULE.has(name)),
   ) as unknown as CleaningRule
 
+/** The ledger of the configuration, or of the key alone. Without `seals`, the command seals nothing. */
+function ledgerOptions({ readOnly, config, ledgerKey, seals }: OpenOptions): LogConfig['ledger'] {
+  if (ledgerKey !== undefined)
+    return { origin: ledgerKey.slice(0, ledgerKey.indexOf('+')), key: ledgerKey }
+  const given = config?.ledger
+  // A log that only reads seals nothing, and needs the last note of the signer.
+  if (readOnly || seals || !given?.signer) return given
+  return { origin: given.origin, key: given.key ?? given.signer.vkey }
+}
+
 /**
  * The configuration for a command, without background work: rules have no schedules, and subscriptions no deliveries.
  * The journal stays with the service. A log that is opened for reading gets none of these options.
  */
-function passive({ readOnly, config: given = {} }: OpenOptions): LogConfig {
-  const { cleaning, subscriptions, journal: _journal, ownEvents, ...config } = given
+function passive(options: OpenOptions): LogConfig {
+  const { readOnly, config: given = {} } = options
+  const { cleaning, subscriptions, journal: _journal, ownEvents, ...others } = given
+  const ledger = ledgerOptions(options)
+  const config = { ...others, ...(ledger && { ledger }) }
   // A command is no run of the service.
   const reads = ownEvents?.reads === true
   if (readOnly) return { ...config, ...(reads && { ownEvents: { reads } }) }
@@ -147,6 +160,16 @@ async function openAudit(store: EventStore, config: LogConfig, signal: AbortSign
   }
 }
 
+/** The head in the store, which is read without the key of the ledger. */
+async function lastHead(audit: AuditLog, options: Waiting | undefined): Promise<string> {
+  const { head } = await audit.ledger.status(options)
+  if (head !== undefined) return head
+  throw new AuditLogError(
+    'NOT_SEALED',
+    'the log has no signed head; a process with a signer makes one',
+  )
+}
+
 /** A log on SQLite or Postgres, opened by this process. */
 export async function openStoredLog(
   target: StoredTarget,
@@ -189,6 +212,9 @@ export async function openStoredLog(
       await note('export', query)
       yield* exportEvents(seen, query, options)
     },
+    prove: (id, options) => audit.ledger.prove(id, options),
+    checkpoint: (waiting) =>
+      options.seals ? audit.ledger.checkpoint(waiting) : lastHead(audit, waiting),
     describe: (event) => describeEvent(event, { types, customTypes }),
     audit,
     close: () => audit.close(),

@@ -6,7 +6,9 @@ import { write } from '../terminal/terminal.js'
 
 export async function run(call: Call): Promise<void> {
   const { options, terminal } = call
-  const { version, latest, sql } = await pendingMigrations(call.target)
+  const { version, latest, ledger, ...pending } = await pendingMigrations(call.target)
+  const beginsLedger = call.config?.ledger !== undefined && ledger !== undefined
+  const sql = beginsLedger ? [...pending.sql, ledger] : pending.sql
   if (version > latest)
     throw new CommandError(
       'failed',
@@ -15,14 +17,24 @@ export async function run(call: Call): Promise<void> {
   const isDry = options['dryRun'] === true
   if (!isDry && sql.length > 0) {
     const elapsed = showElapsed(terminal, 'migrating')
-    await call.openLog({ readOnly: false, migrate: true }).finally(() => elapsed.stop())
+    const migrated = call.openLog({ readOnly: false, migrate: true })
+    const { audit } = await migrated.finally(() => elapsed.stop())
+    if (beginsLedger) await audit!.store.ledger!.begin(Infinity)
   }
   if (options['json']) {
-    const result = { from: version, to: latest, ...(isDry && { sql }) }
+    const result = {
+      from: version,
+      to: latest,
+      ...(beginsLedger && { ledger: true }),
+      ...(isDry && { sql }),
+    }
     return write(terminal.stdout, `${JSON.stringify(result)}\n`)
   }
   if (isDry) return write(terminal.stdout, sql.map((text) => `${text.trim()}\n`).join('\n'))
-  const text =
-    sql.length === 0 ? `version ${latest}: nothing to do` : `version ${version} to ${latest}`
+  const steps = [
+    ...(pending.sql.length > 0 ? [`version ${version} to ${latest}`] : []),
+    ...(beginsLedger ? ['the log has a ledger now'] : []),
+  ]
+  const text = steps.length > 0 ? steps.join('; ') : `version ${latest}: nothing to do`
   return write(terminal.stdout, `${text}\n`)
 }

@@ -4,11 +4,12 @@ import { formatTimestamp } from '../../../src/event/timestamp.js'
 import type { Damage } from '../../../src/store/damage.js'
 import type { VerifyProgress } from '../../../src/store/verification.js'
 import type { Call } from '../call/command.js'
-import type { Exit } from '../terminal/exit-codes.js'
+import { type Exit, usageError } from '../terminal/exit-codes.js'
 import { type Progress, type ProgressOptions, showProgress } from '../terminal/progress.js'
 import { numberText } from '../terminal/format.js'
 import { painter } from '../terminal/style.js'
 import { type Terminal, write } from '../terminal/terminal.js'
+import { verifyLedger } from './verify-ledger.js'
 
 const timeOf = (time: number | undefined): string | undefined =>
   time === undefined ? undefined : formatTimestamp(time)
@@ -58,6 +59,9 @@ function showSteps(terminal: Terminal, events: number | undefined) {
 
 export async function run(call: Call): Promise<Exit> {
   const { options, terminal } = call
+  if (options['ledger']) return verifyLedger(call)
+  const other = ['head', 'key', 'since'].find((name) => options[name] !== undefined)
+  if (other) throw usageError(`--${other} is only for verify --ledger`)
   const { stdout, signal } = terminal
   const { audit } = await call.openLog()
   const progress = showSteps(terminal, await countEvents(audit!, terminal))

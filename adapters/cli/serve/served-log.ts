@@ -3,7 +3,7 @@ import type { Call } from '../call/command.js'
 import { importEvents } from '../importing/import-events.js'
 import type { LogConfig, OpenLog } from '../log/log.js'
 import { openLog } from '../log/open-log.js'
-import { CommandError, exitOf, messageOf } from '../terminal/exit-codes.js'
+import { CommandError, exitOf, messageOf, usageError } from '../terminal/exit-codes.js'
 import { megabytesText, numberText } from '../terminal/format.js'
 import { showProgress } from '../terminal/progress.js'
 import type { Source, StoredTarget } from './source.js'
@@ -34,9 +34,11 @@ interface Opening {
 
 async function openFileOrDatabase(
   target: StoredTarget,
-  { call: { terminal, config }, folder }: Opening,
+  { call, folder }: Opening,
 ): Promise<Opened> {
-  const options = { readOnly: true, config }
+  const { terminal, config } = call
+  const ledgerKey = call.options['key'] as string | undefined
+  const options = { readOnly: true, config, ledgerKey }
   // Reads are recorded in the log itself, not in a copy of its file.
   if (target.kind === 'postgres' || config?.ownEvents?.reads === true)
     return {
@@ -69,9 +71,10 @@ const sizeOf = (file: string): number => fs.statSync(file).size
  */
 async function importFiles(
   files: readonly string[],
-  { call: { terminal, config }, folder }: Opening,
+  { call: { terminal, config, options }, folder }: Opening,
 ): Promise<Opened> {
   const { signal } = terminal
+  if (options['key'] !== undefined) throw usageError('--key: archive files have no ledger')
   const log = await openLog(
     { kind: 'sqlite', filename: folder().file('audit.db') },
     { readOnly: false, migrate: true, config: descriptions(config) },

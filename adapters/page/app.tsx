@@ -61,6 +61,7 @@ const DIALOGS: Readonly<Partial<Record<string, ComponentType>>> = {
   export: lazy(() => import('./export/export-sheet.js'), 'ExportSheet', null, closeDialog),
   more: lazy(() => import('./bar/more-menu.js'), 'MoreMenu', null, closeDialog),
   keys: lazy(() => import('./ui/keys-sheet.js'), 'KeysSheet', null, closeDialog),
+  ledger: lazy(() => import('./ledger/ledger.js'), 'LedgerSheet', null, closeDialog),
   filters: lazy(() => import('./facets/filters-drawer.js'), 'FiltersDrawer', null, closeDialog),
 }
 

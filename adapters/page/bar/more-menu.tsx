@@ -1,6 +1,6 @@
 import { copyCurl, copyLink } from '../list/copy-commands.js'
 import { liveState, togglePause } from '../list/live-updates.js'
-import { may } from '../data/account.js'
+import { account, may } from '../data/account.js'
 import { toggleTheme } from '../data/preferences.js'
 import { zone } from '../data/address.js'
 import { type Command, CommandMenu } from '../ui/command-menu.js'
@@ -21,6 +21,9 @@ const commands = (): readonly Command[] => [
     key: 'l',
     act: togglePause,
   },
+  ...(account.value?.ledger
+    ? [{ text: moreTexts.ledger, act: () => (dialog.value = 'ledger') }]
+    : []),
   { text: moreTexts.theme, act: toggleTheme },
   { text: moreTexts.keys, key: '?', act: () => (dialog.value = 'keys') },
 ]

@@ -9,6 +9,7 @@ const en = {
   zone: (zone: string) => `Time zone: ${zone}`,
   pause: 'Pause live',
   resume: 'Resume live',
+  ledger: 'Ledger',
   theme: 'Light or dark colours',
   keys: 'Keyboard shortcuts',
 }
@@ -22,6 +23,7 @@ const de: typeof en = {
   zone: (zone) => `Zeitzone: ${zone}`,
   pause: 'Live anhalten',
   resume: 'Live fortsetzen',
+  ledger: 'Hauptbuch',
   theme: 'Helle oder dunkle Farben',
   keys: 'Tastenkürzel',
 }

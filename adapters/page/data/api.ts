@@ -87,6 +87,8 @@ export interface Account {
   readonly may: Readonly<Record<string, boolean>>
   /** True if a rule of the host hides events from this user. */
   readonly restricted: boolean
+  /** True if the user may read the ledger of the log. */
+  readonly ledger?: boolean
 }
 
 export const JSON_API = 'application/vnd.api+json'
@@ -94,7 +96,8 @@ export const JSON_API = 'application/vnd.api+json'
 /** True if the latest response of the feed was 401: a session may end while the page is open. */
 export const isSignedOut = signal(false)
 
-async function get(path: string, signal?: AbortSignal): Promise<Response> {
+/** The response to a request below the path of the feed. Throws `ApiError`. */
+export async function get(path: string, signal?: AbortSignal): Promise<Response> {
   const headers = { accept: JSON_API, 'accept-language': language }
   const request = isTooLongForUrl(path)
     ? (await import('./long-query.js')).requestFor(path, headers)

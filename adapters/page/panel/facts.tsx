@@ -2,12 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { sourceLabelIn } from '../../../src/describing/source-label.js'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
+import { account } from '../data/account.js'
 import { logOf } from '../data/api.js'
 import { changeQuery } from '../data/address.js'
 import { formatAgo, formatFull } from '../data/more-formats.js'
 import { valueCondition } from '../data/query.js'
 import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
+import { lazy } from '../ui/lazy.js'
 import { marked } from '../ui/marked.js'
 import { sentences, texts } from '../ui/texts.js'
 import { actorKind, knownFacts, type KnownFact } from './known-facts.js'
@@ -16,6 +18,15 @@ import { isGrowing } from './opened-event.js'
 import { panelTimeTexts } from './panel-time-texts.js'
 import { relatedTexts as words } from './related-texts.js'
 import { ValueActions } from './value-actions.js'
+
+const Seal = lazy(
+  () => import('../ledger/ledger.js'),
+  'Seal',
+  <>
+    <dt />
+    <dd class="seal" />
+  </>,
+)
 
 const AGO_MS = 15_000
 
@@ -153,6 +164,7 @@ export function Facts({ event }: { event: AuditEvent }) {
       <dd>
         <span class="mono">{marked(id)}</span>
       </dd>
+      {account.value?.ledger && <Seal event={event} />}
     </dl>
   )
 }

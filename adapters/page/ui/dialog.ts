@@ -10,6 +10,7 @@ export type Dialog =
   | 'filters'
   | 'report'
   | 'more'
+  | 'ledger'
 
 /** The open dialog. */
 export const dialog = signal<Dialog | undefined>(undefined)

@@ -1,0 +1,4 @@
+/* One part, so that opening a panel loads one file. */
+
+export { LedgerSheet } from './ledger-sheet.js'
+export { Seal } from './seal.js'

@@ -42,6 +42,7 @@ import { createImages } from './images/images.js'
 import { createMirrors } from './git/mirrors.js'
 import { startPeriodicFetch } from './git/periodic-fetch.js'
 import { refreshDirectory } from './ldap/directory.js'
+import { openLedger, sealLog } from './ledger.js'
 import { createResolver } from './links.js'
 import { createNote, createNoteLive } from './notes.js'
 import type { Documents } from './documents/documents.js'
@@ -67,6 +68,10 @@ export interface RunningService {
   readonly url: string
   /** Resolves to the number of imported events of the history; 0 if there was nothing to import. */
   readonly history: Promise<number>
+  /** Lines for the operator about the ledger of the log. */
+  readonly ledger: readonly string[]
+  /** Resolves once the log is sealed, if it has a ledger. Rejects with `LEDGER_DIVERGED` if the ledger does not fit the log. */
+  readonly sealed: Promise<void>
   /** Stops all work, closes server and stores, and removes temporary files. */
   close(): Promise<void>
 }
@@ -76,6 +81,8 @@ type Audit = AuditLog<typeof serviceEventTypes, typeof workflowLinks>
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { port, store, traffic, history = false, overrides = {} } = options
   const timings = { ...TIMINGS, ...options.timings }
+  // Before the stores make their files, which tell a new log.
+  const ledger = await openLedger(store)
   const { events, documents } = await openStores(store, timings.write)
   const settings = createSettings(documents, overrides)
   const resolveSource = createResolver(documents)
@@ -89,6 +96,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     strict: true,
     links: workflowLinks,
     resolveSource,
+    ledger: ledger.options,
     cleaning: cleaningOf(documents, settings),
     subscriptions: {
       ...receivers?.subscriptions,
@@ -181,7 +189,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (traffic) startTraffic(service, url)
     const imported = isFirstStart ? importHistory(audit, resolveSource) : Promise.resolve(0)
     background.run(async () => void (await imported))
-    return { url, history: imported, close }
+    const sealed = sealLog(audit, ledger)
+    sealed.catch(() => {})
+    return { url, history: imported, ledger: ledger.lines, sealed, close }
   } catch (error) {
     await close()
     throw error

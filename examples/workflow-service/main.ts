@@ -26,6 +26,7 @@ try {
   console.log(`audit page at ${service.url}/audit`)
   console.log('users: ann, bob, and eve, who may only read; the password of each is their name')
   if (receivers) console.log(`webhooks and mails that arrive: ${service.url}/received`)
+  for (const line of service.ledger) console.log(line)
   const stop = (): void => {
     service.close().then(
       () => process.exit(0),
@@ -34,12 +35,20 @@ try {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  service.sealed.catch(reportUnsealed)
   // The service reports an import that fails.
   const imported = await service.history.catch(() => 0)
   if (imported > 0)
     console.log(`imported ${imported} events of the last days, with demo_history: true`)
 } catch (error) {
   fail(error)
+}
+
+/** Prints why nothing is sealed. The service works all the same. */
+function reportUnsealed(error: unknown): void {
+  const { code, message } = error as { readonly code?: unknown; readonly message: string }
+  if (code === 'LEDGER_DIVERGED')
+    console.log(`ledger: nothing is sealed, because ${message}; delete the database to begin again`)
 }
 
 function fail(error: unknown): void {

@@ -96,8 +96,15 @@ function scalarIn(text: string): string | number | boolean | null {
     : text
 }
 
-/** The file of the service's own data, next to the log: `daybook.db` -> `daybook-service.db`. */
-export function serviceFile(logFile: string): string {
-  const { dir, name, ext } = parse(logFile)
-  return join(dir, `${name}-service${ext}`)
+/** A path next to the log. */
+const besideLog = (logFile: string, part: string, ending: string): string => {
+  const { dir, name } = parse(logFile)
+  return join(dir, `${name}-${part}${ending}`)
 }
+
+/** The file of the service's own data: `daybook.db` -> `daybook-service.db`. */
+export const serviceFile = (logFile: string): string =>
+  besideLog(logFile, 'service', parse(logFile).ext)
+
+/** The folder of the ledger: `daybook.db` -> `daybook-ledger`. */
+export const ledgerFolder = (logFile: string): string => besideLog(logFile, 'ledger', '')

@@ -80,6 +80,13 @@ export const SUITES: Readonly<Record<string, Described>> = {
     parts: ['sqlite', 'postgres'],
     load: () => import('./cleaning.js'),
   },
+  ledger: {
+    title: 'The ledger',
+    summary: 'What a ledger costs beside `record()`; how fast it seals, verifies and proves',
+    defaults: { rounds: 3, seconds: 2, events: MILLION },
+    parts: ['record', 'beside', 'sealing', 'verify', 'prove'],
+    load: () => import('./ledger.js'),
+  },
   http: {
     title: 'HTTP',
     summary: '`GET /api/events`, recorded requests, and readers of streams',

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
  * [--seconds n] [--store name] [--table name]`. Prints its figures, and ends with exit code 1 if a round failed. The same seed
  * repeats it; `--from` leaves out the first rounds of campaigns that may be resumed, `--seconds` ends `archives`, `deliveries`, `exports`,
  * `imports`, `logs` and `numbers` after the round in which they are over, and `cli-arguments` and `compare-index` after the log, `--store`
- * chooses the store of `archives`, `compare-index`, `deliveries`, `flips`, `imports` and `numbers`, and `--table` a table of `flips`, or a
+ * chooses the store of `archives`, `compare-index`, `deliveries`, `flips`, `imports`, `ledger` and `numbers`, and `--table` a table of `flips`, or a
  * column of the results of `mutants`.
  */
 

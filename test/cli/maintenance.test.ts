@@ -53,6 +53,30 @@ describe('daybook migrate', () => {
     expect((await runCli(['count', log.file])).stdout).toBe('3\n')
   })
 
+  it('begins the ledger of the configuration, as doctor advises', async () => {
+    const config = log.file.replace('audit.db', 'config.mjs')
+    const key = `audit.example.com/a+8fd05c8d+AQkZV0oQtQoBMc6q2mQU5jWMSvyPHtSlZ2P5zFdwrWlL`
+    fs.writeFileSync(
+      config,
+      `export default { types: {}, ledger: { origin: 'audit.example.com/a', key: '${key}' } }`,
+    )
+    const withConfig = (command: string, ...others: readonly string[]) =>
+      runCli([command, log.file, '--config', config, ...others])
+    expect((await withConfig('doctor')).stdout).toMatch(
+      /^warn\tschema\t.*no tables of a ledger; run daybook migrate.*--config/m,
+    )
+    const dry = await withConfig('migrate', '--dry-run')
+    expect(dry.stdout).toContain('CREATE TABLE daybook_ledger_rows')
+    expect(dry.stdout).toContain('INSERT INTO daybook_ledger\n')
+    expect(await withConfig('migrate')).toMatchObject({
+      exit: 0,
+      stdout: 'the log has a ledger now\n',
+    })
+    expect((await withConfig('migrate')).stdout).toBe('version 2: nothing to do\n')
+    expect((await withConfig('doctor')).stdout).toMatch(/^pass\tschema\t/m)
+    await expect(log.audit.store.removeBefore(1)).rejects.toMatchObject({ code: 'SIGNER_REQUIRED' })
+  })
+
   it('refuses a log of a newer version', async () => {
     const database = new Database(log.file)
     database.exec('UPDATE daybook_schema SET version = 99')

@@ -15,9 +15,11 @@ import {
 } from './model-store.js'
 import { throttleMutants } from './throttle-mutants.js'
 
-describe('a store with every ability', () => {
-  for (const { name, run } of storeConformance(modelStore()))
-    it(name, async () => expect(await run()).toBeUndefined())
+describe('a store with every ability but a ledger', () => {
+  for (const { name, run } of storeConformance(modelStore())) {
+    const skipped = name.startsWith('ledger: ') ? 'the model store keeps no ledger' : undefined
+    it(name, async () => expect(await run()).toBe(skipped))
+  }
 })
 
 const aborted = (): AuditLogError => new AuditLogError('ABORTED', 'aborted by a mutant')

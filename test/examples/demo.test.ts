@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningService, startService } from '../../examples/workflow-service/app.js'
 import { cleaningOf } from '../../examples/workflow-service/background/cleaning.js'
 import { sqliteDocuments } from '../../examples/workflow-service/documents/sqlite.js'
+import { openLedger } from '../../examples/workflow-service/ledger.js'
 import type { Activity, Step } from '../../examples/workflow-service/model.js'
 import {
   readPort,
@@ -411,7 +412,8 @@ describe('the cleaning rules of the demo', () => {
     expect(preview!.due_count).toBe(252)
     await previewing.close()
     await documents.close()
-    const log = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+    const { options: ledger } = await openLedger({ kind: 'sqlite', filename })
+    const log = new AuditLog({ store: sqliteStore({ filename }), types: {}, ledger })
     await log.importEvents(
       // The newest event shows that the clock is right.
       [91, 89, 0].map((days) => ({

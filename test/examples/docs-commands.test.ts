@@ -46,6 +46,21 @@ const listsTheRequest =
       ],
     })
 
+/** The text with others in place of ids and numbers, which differ each time. */
+const withoutNumbers = (text: string): string =>
+  text
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
+    .replaceAll(/[\d,]*\d/g, '0')
+
+/** Compares the output with a block of text on the page. */
+const printsText =
+  (page: string, index: number): Check =>
+  (output) => {
+    const found = docPages.find(({ file }) => file === page)!
+    const { code } = blocksOf(found, 'text')[index]!
+    expect(withoutNumbers(output)).toBe(withoutNumbers(code))
+  }
+
 /** The expected output of each block, by page and in its order. Pages run in the order of this table. */
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
   'README.md': [makesProject('shop'), listsTheRequest('shop', 'Web shop')],
@@ -69,12 +84,20 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
         ],
       })
     },
+    printsText('docs/guide/tour.md', 0),
+    printsText('docs/guide/tour.md', 1),
     (output) => {
       const shown = docPages
         .filter(({ file }) => file === 'docs/guide/tour.md')
         .flatMap((page) => blocksOf(page, 'json'))
       expect(JSON.parse(output)).toEqual(JSON.parse(shown.at(-1)!.code))
     },
+  ],
+  'docs/guide/ledger.md': [
+    (output) =>
+      expect(output).toMatch(
+        /^proved: event [0-9a-f-]{36} is leaf \d+ of \d+ of demo\.example\.com/,
+      ),
   ],
   'docs/guide/clients.md': [
     (output) => {
@@ -209,7 +232,10 @@ describe.skipIf(!hasCurl)('the commands of the documentation', () => {
     code
       .replaceAll('http://localhost:3000', url)
       .replaceAll('npx daybook', `node ${inject('compiledFolder')}/adapters/cli/main.js`)
-      .replaceAll(/\b(?:copy\.db|events\.ndjson)\b/g, (name) => temp.file(name))
+      .replaceAll(
+        /\b(?:(?:changed|copy|daybook)\.db|daybook-ledger|events?\.ndjson|event\.tlog-proof|head\.txt)\b/g,
+        (name) => temp.file(name),
+      )
       .replaceAll('trail.db', temp.file('daybook.db'))
       .replaceAll('records.ndjson', 'test/fixtures/cloud-trail.ndjson')
       .replaceAll(

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
+import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { parseTimestamp } from 'daybook'
+import { AuditLog, type AuditLogError, parseTimestamp } from 'daybook'
+import { sqliteStore } from 'daybook/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startService } from '../../examples/workflow-service/app.js'
 import { serviceEventTypes } from '../../examples/workflow-service/event-types.js'
 import { HISTORY_DAYS, makeHistory } from '../../examples/workflow-service/history/history.js'
+import { openLedger, sealLog } from '../../examples/workflow-service/ledger.js'
 import { type StoreOption, wantsHistory } from '../../examples/workflow-service/options.js'
 import { runScript } from '../support/child.js'
 import { blocksOf, docPages, root } from '../support/doc-pages.js'
@@ -72,6 +75,46 @@ it('only a log without events gets the history', async () => {
   expect(await start()).toBe(0)
 })
 
+it('the ledger begins with the log, and never stops a start', async () => {
+  const { file, remove } = tempDir()
+  onTestFinished(remove)
+  const [filename, folder] = [file('daybook.db'), file('daybook-ledger')]
+  const start = async () => {
+    const ledger = await openLedger({ kind: 'sqlite', filename })
+    const { options, lines } = ledger
+    const audit = new AuditLog({ store: sqliteStore({ filename }), types: {}, ledger: options })
+    try {
+      await audit.recordCustom('test:event', {})
+      const failure = await sealLog(audit, ledger).then(
+        () => 'none',
+        ({ code }: AuditLogError) => code,
+      )
+      const { events } = await audit.list('filter[type_eq]=info:audit_log:adopt')
+      const adopted = events.map(({ attributes }) => attributes['count'])
+      const named = lines.map((line) => line.replaceAll(folder, 'F').replace(/[-\dTZ]+$/, ''))
+      return { lines: named, adopted, failure }
+    } finally {
+      await audit.close()
+    }
+  }
+  const begun = 'ledger: key and heads in F'
+  const moved = 'ledger: another one begins; the files of the last one are in F-until'
+  const older = new AuditLog({ store: sqliteStore({ filename }), types: {} })
+  await older.recordCustom('test:event', {})
+  await older.close()
+  expect(await start()).toEqual({ lines: [begun], adopted: [1], failure: 'none' })
+  expect(await start()).toEqual({ lines: [begun], adopted: [1], failure: 'none' })
+  for (const end of ['', '-wal', '-shm']) fs.rmSync(filename + end, { force: true })
+  expect(await start()).toEqual({ lines: [moved, begun], adopted: [], failure: 'none' })
+  fs.rmSync(path.join(folder, 'key.pem'))
+  const lost = { lines: [moved, begun], adopted: [], failure: 'LEDGER_DIVERGED' }
+  expect(await start()).toEqual(lost)
+  fs.chmodSync(path.join(folder, 'key.pem'), 0o644)
+  const line = expect.stringMatching(/^ledger: none, because every user of this machine can read/)
+  expect(await start()).toEqual({ lines: [line], adopted: [], failure: 'none' })
+  expect(await openLedger({ kind: 'memory' })).toEqual({ lines: [], adopts: false })
+})
+
 /** NODE_OPTIONS that run this code in the process first. */
 const first = (code: string): string =>
   `${process.env['NODE_OPTIONS'] ?? ''} --import=data:text/javascript,${encodeURIComponent(code)}`
@@ -87,7 +130,11 @@ describe('the process', () => {
     try {
       await demo.saw('demo_history')
       const [address] = /http:\/\/\S+/.exec(demo.stdout())!
-      expect(demo.stdout()).toBe(printed.replaceAll('http://localhost:3000', address))
+      expect(demo.stdout()).toBe(
+        printed
+          .replaceAll('http://localhost:3000', address)
+          .replace('daybook-ledger', file('daybook-ledger')),
+      )
     } finally {
       await demo.kill('SIGTERM')
       remove()

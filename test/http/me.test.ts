@@ -31,7 +31,7 @@ describe('GET /api/events/me', () => {
     expect(userOf(await server.send(ME, { user: 'bob' }))).toEqual({
       type: 'user',
       id: 'bob',
-      attributes: { may: everything, restricted: false },
+      attributes: { may: everything, restricted: false, ledger: false },
     })
   })
 
@@ -48,7 +48,7 @@ describe('GET /api/events/me', () => {
     expect(userOf(await server.send(ME, { user: 'eve' }))).toEqual({
       type: 'user',
       id: 'eve',
-      attributes: { may: { ...nothing, list: true }, restricted: false },
+      attributes: { may: { ...nothing, list: true }, restricted: false, ledger: false },
     })
   })
 
@@ -72,7 +72,11 @@ describe('GET /api/events/me', () => {
     expect(userOf(await server.send(ME))).toEqual({
       type: 'user',
       id: 'ann',
-      attributes: { may: { ...nothing, create: true, types: true }, restricted: false },
+      attributes: {
+        may: { ...nothing, create: true, types: true },
+        restricted: false,
+        ledger: false,
+      },
     })
   })
 })

@@ -48,11 +48,9 @@ const documents: readonly {
       `post ${PATH}/search`,
       `get ${PATH}/stream`,
       ...all(`${PATH}/counts`, 'get post'),
-      ...['groups', 'export', 'report', 'history', 'types', 'me'].map(
-        (name) => `get ${PATH}/${name}`,
-      ),
-      `get ${PATH}/openapi.json`,
-      `get ${PATH}/{id}`,
+      ...'groups export report history checkpoint ledger types me openapi.json {id} {id}/proof'
+        .split(' ')
+        .map((name) => `get ${PATH}/${name}`),
     ],
   },
   {

@@ -13,14 +13,21 @@ const root = path.join(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+  readonly exports: Readonly<
+    Record<string, string | { readonly types: string; readonly browser?: string }>
+  >
 }
 const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
 
+const exported = Object.values(manifest.exports).filter((entry) => typeof entry !== 'string')
+
 /** The types of the entry points, such as `dist/src/index.d.ts`. */
-const typesOfEntries = Object.values(manifest.exports)
-  .filter((entry) => typeof entry !== 'string')
-  .map((entry) => path.join(root, entry.types))
+const typesOfEntries = exported.map(({ types }) => path.join(root, types))
+
+/** The entry points of browsers, such as `src/ledger/browser`. */
+const browserEntries = exported.flatMap(({ browser }) =>
+  browser ? [path.relative('dist', browser).replace(/\.js$/, '')] : [],
+)
 
 /**
  * A thread is started by a path next to the module that starts it. So each of these modules is a separate file in the
@@ -29,6 +36,8 @@ const typesOfEntries = Object.values(manifest.exports)
 const THREADS = [
   'adapters/sqlite/checking-thread',
   'adapters/sqlite/check-file',
+  'adapters/sqlite/hashing-thread',
+  'adapters/sqlite/hashing',
   'adapters/sqlite/index/sealing-thread',
   'adapters/sqlite/index/start-sealing-thread',
 ]
@@ -45,13 +54,27 @@ const CHUNK_GROUPS = [
     minShareCount: 2,
     entriesAware: true,
     /** Limit in bytes. */
-    entriesAwareMergeThreshold: 4000,
+    entriesAwareMergeThreshold: 5000,
   },
 ]
 
 /** Source files, and the helpers that the transformation of syntax newer than ES2023 imports. */
 const isOwn = (id: string): boolean =>
   id.startsWith('.') || path.isAbsolute(id) || id.startsWith('@oxc-project/runtime/')
+
+/** Each of these files is on its own: a chunk that they share with others could need modules of Node. */
+async function buildForBrowsers(): Promise<void> {
+  for (const name of browserEntries) {
+    const bundle = await rolldown({
+      cwd: root,
+      platform: 'browser',
+      transform: { target: 'es2023' },
+      input: { [name]: `${name}.ts` },
+    })
+    await bundle.write({ dir: dist, format: 'esm', entryFileNames: '[name].js' })
+    await bundle.close()
+  }
+}
 
 async function buildModules(): Promise<void> {
   const entries = typesOfEntries.map((types) => path.relative(dist, types).replace(/\.d\.ts$/, ''))
@@ -103,3 +126,4 @@ function buildTypes(): void {
 fs.rmSync(dist, { recursive: true, force: true })
 buildTypes()
 await buildModules()
+await buildForBrowsers()

@@ -67,6 +67,7 @@ await audit.close()
 
 /** A bundle for a browser, which has no modules of Node. */
 const browser = `
+import { openNote } from 'daybook/ledger'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
 const event = { id: '01a20405-0fa8-7676-ba2c-be23e865d0a6', created_at: '2026-11-22T16:09:30.280404Z',
   username: 'ann', system: true, type: 'api:things:create', source: null, attributes: {} }
@@ -75,6 +76,11 @@ const texts = [
   toOcsf(event, { product: { name: 'things' } }).message,
   toOtlp([event], { service: 'things' }).resourceLogs[0].scopeLogs[0].logRecords[0].body.stringValue,
 ]
+const vkey = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
+const signature = 'Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM='
+const note = 'This is an example message.\\n\\n\\u2014 example.com/foo ' + signature + '\\n'
+const { signedBy } = await openNote(note, [vkey])
+if (signedBy[0] !== vkey) throw new Error('the note was not opened')
 if (texts.some((text) => text !== 'ann created a thing')) throw new Error('wrong sentences: ' + texts.join())
 `
 

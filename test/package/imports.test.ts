@@ -82,6 +82,12 @@ describe('imports', () => {
     expect(reached.flatMap((file) => byFile.get(file)!.packages)).toEqual([])
   })
 
+  it('of the checks of the ledger use no Node modules and no packages, so that they run in browsers', () => {
+    const reached = [...reachedFrom(['src/ledger/browser.ts'])]
+    expect(reached).toContain('src/ledger/proof.ts')
+    expect(reached.flatMap((file) => byFile.get(file)!.packages)).toEqual([])
+  })
+
   it('of the page use no Node modules and no packages except Preact and diff', () => {
     const page = modules.map(({ file }) => file).filter((file) => file.startsWith('adapters/page/'))
     const packages = new Set([...reachedFrom(page)].flatMap((file) => byFile.get(file)!.packages))

@@ -22,6 +22,7 @@ import { exportEvents, exportEventsOfLogs } from 'daybook/export'
 import * as fastify from 'daybook/fastify'
 import * as fetching from 'daybook/fetch'
 import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
+import { checkConsistency, checkProof, keyFile } from 'daybook/ledger'
 import * as hono from 'daybook/hono'
 import * as koa from 'daybook/koa'
 import { memoryLogs, memoryStore } from 'daybook/memory'
@@ -165,6 +166,39 @@ const CORE: readonly Row[] = [
   ['VerifyOptions', (given) => audit.verify(given), 'onProgres', 'onProgress'],
   ['RebuildOptions', (given) => audit.rebuildIndex(given), 'onProgres', 'onProgress'],
   ['HealthOptions', (given) => audit.health(given), 'timeout', 'timeoutMs'],
+  ['LedgerOptions', (ledger) => open({ ledger }), 'signr', 'signer', { origin: 'a.example' }],
+  [
+    'VerifySchedule',
+    (verify) => open({ ledger: { origin: 'a.example', key: 'a.example+00000000+AAAA', verify } }),
+    'evry',
+    'every',
+    { every: { days: 1 } },
+  ],
+  [
+    'ScheduledAnchor',
+    (anchor) =>
+      open({
+        ledger: { origin: 'a.example', key: 'a.example+00000000+AAAA', anchors: [anchor] },
+      }),
+    'evry',
+    'every',
+    { anchor: { name: 'a', publish: async () => {} }, every: { days: 1 } },
+  ],
+  ['LedgerVerifyOptions', (given) => audit.ledger.verify(given), 'head', 'heads'],
+  [
+    'RestartOptions',
+    (given) => audit.ledger.restart(given),
+    'reasn',
+    'reason',
+    { reason: 'restored' },
+  ],
+  [
+    'ReasonOptions',
+    (given) => audit.ledger.acknowledge([], given),
+    'reasn',
+    'reason',
+    { reason: 'known' },
+  ],
   ['ParseOptions', (given) => parseQuery('', given), 'attribute', 'attributes'],
   ['EventQuery', (given) => audit.list(given), 'limt', 'limit', parseQuery('')],
   ['DescribeOptions', (given) => describeEvent(event, given), 'languag', 'language'],
@@ -314,6 +348,11 @@ const OTHERS: Readonly<Record<string, readonly Row[]>> = {
       { name: 'a' },
     ],
     ['OtlpOptions', (given) => toOtlp([event], given), 'servce', 'service'],
+  ],
+  ledger: [
+    ['ProofCheck', (given) => checkProof(given), 'polcy', 'policy'],
+    ['ConsistencyCheck', (given) => checkConsistency(given), 'newr', 'newer'],
+    ['KeyFileOptions', (given) => keyFile('ledger.pem', given), 'nte', 'note'],
   ],
   parquet: [
     ['ParquetOptions', (given) => parquetWriter(given), 'colums', 'columns'],

@@ -13,11 +13,16 @@ import { rowIds, rowOf, rowsOf, WAIT } from './shown.js'
 
 const run = promisify(execFile)
 
+const files = tempDir()
 let service: RunningService
 beforeAll(async () => {
-  service = await startService({ port: 0, store: { kind: 'memory' }, traffic: false })
+  const store = { kind: 'sqlite', filename: files.file('daybook.db') } as const
+  service = await startService({ port: 0, store, traffic: false })
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  files.remove()
+})
 
 async function post(path: string, attributes?: object) {
   const [, , things] = path.split('/')
@@ -70,6 +75,7 @@ describe('the demo', () => {
     const panel = page.getByRole('complementary', { name: 'Event' })
     await panel.getByText(created.id).waitFor()
     expect(await panel.getByRole('link').first().getAttribute('href')).toBe('/api/projects/shop')
+    await panel.getByText('The log is sealed until').waitFor()
   })
 
   it('records how projects change, so that they have a history', async () => {

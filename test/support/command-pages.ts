@@ -46,7 +46,7 @@ function section(command: Command, level: string): string {
     `${level} daybook ${name}`,
     `\`${usage}\``,
     `${sentence(summary)} ${prose(description)}`.trim(),
-    `Works on ${listed(works)}.`,
+    works.length > 0 ? `Works on ${listed(works)}.` : 'Needs no log.',
     table(['Argument', ''], given.map(argumentRow)),
     table(['Option', ''], optionsOf(command).map(optionRow)),
     examples.map(({ run, says }) => `- \`${run}\`: ${says}`).join('\n'),

@@ -5,6 +5,7 @@ import { errorCodes, type EventTypeDefinition, splitEventType } from 'daybook'
 import { workflowEventTypes, workflowLinks } from 'daybook/workflow'
 import type { Duration } from '../../src/event/duration.js'
 import { type ProblemCode, problems, statusOf } from '../../src/http/problem.js'
+import { attacks } from './ledger-attacks.js'
 import { commandPages, commandTables } from './command-pages.js'
 import { table } from './markdown.js'
 import { recordSession } from './terminal-session.js'
@@ -120,6 +121,38 @@ const httpErrors = (): string =>
     }),
   )
 
+/** The findings as their kinds and numbers. */
+function findingsText(findings: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const finding of findings) {
+    const [kind = '', first, last] = finding.split(/ (?:(\d+)-(\d+)$)?/)
+    const unit = last !== undefined ? 'leaf' : finding === kind ? '' : 'event'
+    const count = last === undefined ? 1 : Number(last) - Number(first) + 1
+    const key = `${kind} ${unit}`
+    counts.set(key, (counts.get(key) ?? 0) + count)
+  }
+  const texts = [...counts].map(([key, count]) => {
+    const [kind, unit] = key.split(' ')
+    const units = { leaf: 'leaves', event: 'events' }[unit!]
+    return `\`${kind}\`${units ? `: ${count} ${count === 1 ? unit : units}` : ''}`
+  })
+  return texts.join(', ') || 'nothing'
+}
+
+function attackTables(): string {
+  const sections = Object.entries(attacks).map(([title, group]) => {
+    const rows = Object.entries(group).map(([name, { found, alone = found, on }]) => [
+      name,
+      findingsText(found),
+      findingsText(alone),
+      on?.join(', ') ?? 'all',
+    ])
+    const columns = ['What was done', 'With a head from outside', 'Without one', 'Stores']
+    return `## ${title}\n\n${table(columns, rows)}`
+  })
+  return sections.join('\n\n')
+}
+
 /** The text with the part between the two markers of the name replaced. */
 export function replacePart(text: string, name: string, part: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
@@ -145,6 +178,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   const errorsPage = path.join(reference, 'errors.md')
   const text = replacePart(fs.readFileSync(errorsPage, 'utf8'), 'errors', errors())
   const guide = path.join(root, 'docs/guide/command-line.md')
+  const attacksPage = path.join(reference, 'ledger-attacks.md')
   const pages = [...commandPages()].map(
     ([word, page]) => [path.join(reference, 'commands', `${word}.md`), page] as const,
   )
@@ -152,6 +186,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     [errorsPage, replacePart(text, 'http-errors', httpErrors())],
     [path.join(reference, 'workflow-event-types.md'), catalogue()],
     [guide, await commandLineGuide(guide)],
+    [attacksPage, replacePart(fs.readFileSync(attacksPage, 'utf8'), 'attacks', attackTables())],
     ...pages,
   ])
 }

@@ -56,7 +56,7 @@ const EMPTY = `
 
 /*
  * The differences between a used schema and a new one: its relations, the numbers of their columns, the lengths of
- * their files, the notes of ANALYZE and VACUUM, the values of sequences, and the rows of those tables that begin with
+ * their files and triggers, the notes of ANALYZE and VACUUM, the values of sequences, and the rows of those tables that begin with
  * rows.
  */
 const STATE = `
@@ -70,7 +70,8 @@ const STATE = `
       CASE WHEN relkind <> 'i' THEN format('%s %s', relpages, reltuples) END,
       CASE WHEN relkind <> 'p' AND relkind <> 'I' THEN pg_relation_size(oid) END,
       CASE WHEN relkind = 'S' THEN pg_sequence_last_value(oid) END,
-      (SELECT count(*) FROM pg_statistic WHERE starelid = class.oid)), E'\\n' ORDER BY relname)
+      (SELECT count(*) FROM pg_statistic WHERE starelid = class.oid),
+      (SELECT count(*) FROM pg_trigger WHERE tgrelid = class.oid)), E'\\n' ORDER BY relname)
     INTO _relations
     FROM pg_class AS class WHERE relnamespace = _schema;
     EXECUTE format(

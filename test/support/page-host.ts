@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AuditLog, type AuditEvent, type EventStore, type SubscriptionsOptions } from 'daybook'
+import {
+  AuditLog,
+  type AuditEvent,
+  type EventStore,
+  type LedgerOptions,
+  type SubscriptionsOptions,
+} from 'daybook'
 import {
   auditPage,
   type AuditPageOptions,
@@ -26,6 +32,7 @@ export interface PageHostOptions {
   readonly page?: AuditPageOptions
   readonly feed?: AuditRoutesOptions
   readonly subscriptions?: SubscriptionsOptions
+  readonly ledger?: LedgerOptions
   /** Endpoints for managing subscriptions; by default, users cannot manage any. */
   readonly management?: SubscriptionRoutesOptions
   /** Endpoints for views; by default, users cannot save any. */
@@ -60,12 +67,13 @@ async function listen(app: Koa, port: number): Promise<Server> {
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
-  const { subscriptions, management, views } = options
+  const { subscriptions, ledger, management, views } = options
   const audit = new AuditLog({
     store,
     types: workflowEventTypes,
     links: workflowLinks,
     ...(subscriptions && { subscriptions }),
+    ...(ledger && { ledger }),
   })
   // If counting takes more than two seconds, the page shows estimates and no number of rows.
   countExactly(audit)

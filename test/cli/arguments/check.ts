@@ -26,11 +26,11 @@ const WRITING = new Set(
 )
 
 const isOutput = (text: string): boolean => /^(?:-o|--out(?:=|$))/.test(text)
-/** `import` creates a log, `migrate` makes one of an empty database, and `export` writes its output. */
+/** `import` creates a log, `migrate` makes one of an empty database, `export` and `keygen` write their output. */
 const mayWriteFiles = (args: readonly string[]): boolean =>
   args.includes('import') ||
   args.includes('migrate') ||
-  (args.includes('export') && args.some(isOutput))
+  ((args.includes('export') || args.includes('keygen')) && args.some(isOutput))
 
 function* faultsOfOutput(line: CommandLine, result: CliResult): Generator<string, void, void> {
   const { args, isJson, options } = line

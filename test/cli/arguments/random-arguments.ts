@@ -246,7 +246,7 @@ export function randomArguments(random: () => number, names: Names): CommandLine
   const isInEnv = is(0.05)
   const log = is(0.12) ? pick([...LOGS, ...HOSTILE]) : names.target
   const rest = argumentsOf(chance, command, names)
-  if (!isInEnv && !is(0.03)) rest.unshift(log)
+  if (!isInEnv && !is(0.03) && command.targets.length > 0) rest.unshift(log)
   const options = optionsOf(command)
   const isJson = is(0.3)
   // Each command has few options, so that many command lines are right.

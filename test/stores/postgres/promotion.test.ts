@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import type { EventStore } from '../../../src/store/store.js'
 import { DEADLINE_MS } from '../../support/deadlines.js'
+import { ledgerKey, ORIGIN } from '../../support/ledger-key.js'
 import { ask, targetOf, untilCaughtUp, untilRow } from '../../support/own-server.js'
 import { type OwnServer, startOwnPostgres } from '../../support/postgres.js'
 import { takeWarnings } from '../../support/warnings.js'
@@ -135,6 +136,33 @@ it('finds the events of the server that took over, although others were lost', a
   leaving.abort()
   await following
   expect(followed).toEqual([...range(0, 24), ...range(100, 130)])
+})
+
+it('a ledger does not go on after the server that took over has lost sealed events', async () => {
+  const [primary, standby] = await addStandby()
+  const key = await ledgerKey()
+  closing.push(key.remove)
+  const ledger = { origin: ORIGIN, signer: key.signer }
+  const audit = new AuditLog({ store: openProcess('sealed').store, types: {}, ledger })
+  closing.push(() => audit.close())
+  await record(audit, 0, 5)
+  await audit.ledger.checkpoint()
+  await untilCaughtUp(standby, primary)
+  await standby.crash()
+  await record(audit, 5, 10)
+  const head = await audit.ledger.checkpoint()
+  await primary.crash()
+  await standby.start()
+  await standby.promote()
+  proxy.moveTo(targetOf(standby))
+  await record(audit, 10, 20)
+  await expect(audit.ledger.checkpoint()).rejects.toMatchObject({ code: 'LEDGER_DIVERGED' })
+  expect(await audit.ledger.status()).toMatchObject({ state: 'diverged', size: 6 })
+  const verified = await audit.ledger.verify({ heads: [head] })
+  expect(verified).toMatchObject({
+    result: 'tampered',
+    findings: [{ kind: 'cut', leaves: [6, 10] }],
+  })
 })
 
 it('followers get each acknowledged event once, in order, from the server that took over', async () => {

@@ -287,6 +287,32 @@ describe('an event that the standby has not confirmed', () => {
     while (!received.includes(type)) await delay(5)
   })
 
+  it('is not sealed', async () => {
+    const schema = 'unsealed'
+    const open = () =>
+      closing(
+        new AuditLog({
+          store: postgresStore({ connectionString: primary.url, schema }),
+          types: {},
+        }),
+      )
+    const [first, other] = [open(), open()]
+    await first.recordCustom('before')
+    const ledger = other.store.ledger!
+    await ledger.begin(0)
+    suspend()
+    const call = first.recordCustom('waiting')
+    while ((await other.list('filter[type_eq]=waiting')).events.length === 0) await delay(5)
+    let isRead = false
+    const request = { after: 0, leaf: 0, seeds: [new Uint8Array(32)], limit: 10 }
+    const reading = ledger.unsealed(request).finally(() => (isRead = true))
+    await untilWaiting(2)
+    expect(isRead).toBe(false)
+    resume()
+    expect((await reading).times).toHaveLength(2)
+    await call
+  })
+
   it('suppresses no call under its throttle', async () => {
     const schema = 'throttled'
     const open = () =>

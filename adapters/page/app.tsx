@@ -21,48 +21,43 @@ const closeDialog = (): void => {
 const Facets = lazy(
   () => import('./facets/facets.js'),
   'Facets',
+  undefined,
   <aside class="facets" aria-label={texts.facets.region} />,
 )
 const OverTime = lazy(
   () => import('./over-time/over-time.js'),
   'OverTime',
+  undefined,
   <section class="over-time" aria-label={texts.chart.region} />,
 )
 const MobileToolbar = lazy(() => import('./bar/mobile-toolbar.js'), 'MobileToolbar')
 const GroupTable = lazy(() => import('./groups/group-table.js'), 'GroupTable')
 const Columns = lazy(() => import('./columns/columns.js'), 'Columns')
-const Panel = lazy(() => import('./panel/panel.js'), 'Panel', null, closePanel)
+const Panel = lazy(() => import('./panel/panel.js'), 'Panel', closePanel)
 const ManagementPanel = lazy(
   () => import('./subscriptions/management-panel.js'),
   'ManagementPanel',
-  null,
   closePanel,
 )
-const HistoryPanel = lazy(
-  () => import('./history/history-panel.js'),
-  'HistoryPanel',
-  null,
-  closePanel,
-)
-const ComparePanel = lazy(
-  () => import('./compare/compare-panel.js'),
-  'ComparePanel',
-  null,
-  closePanel,
-)
-const ViewsPanel = lazy(() => import('./views/views-panel.js'), 'ViewsPanel', null, closePanel)
 const Printing = lazy(() => import('./print/printing.js'), 'Printing')
 
 /** The dialogs by name; a report is part of what is printed. */
 const DIALOGS: Readonly<Partial<Record<string, ComponentType>>> = {
-  range: lazy(() => import('./bar/range-picker.js'), 'RangePicker', null, closeDialog),
-  zone: lazy(() => import('./bar/zone-picker.js'), 'ZonePicker', null, closeDialog),
-  builder: lazy(() => import('./builder/builder.js'), 'Builder', null, closeDialog),
-  export: lazy(() => import('./export/export-sheet.js'), 'ExportSheet', null, closeDialog),
-  more: lazy(() => import('./bar/more-menu.js'), 'MoreMenu', null, closeDialog),
-  keys: lazy(() => import('./ui/keys-sheet.js'), 'KeysSheet', null, closeDialog),
-  ledger: lazy(() => import('./ledger/ledger.js'), 'LedgerSheet', null, closeDialog),
-  filters: lazy(() => import('./facets/filters-drawer.js'), 'FiltersDrawer', null, closeDialog),
+  range: lazy(() => import('./bar/range-picker.js'), 'RangePicker', closeDialog),
+  zone: lazy(() => import('./bar/zone-picker.js'), 'ZonePicker', closeDialog),
+  builder: lazy(() => import('./builder/builder.js'), 'Builder', closeDialog),
+  export: lazy(() => import('./export/export-sheet.js'), 'ExportSheet', closeDialog),
+  more: lazy(() => import('./bar/more-menu.js'), 'MoreMenu', closeDialog),
+  keys: lazy(() => import('./ui/keys-sheet.js'), 'KeysSheet', closeDialog),
+  ledger: lazy(() => import('./ledger/ledger.js'), 'LedgerSheet', closeDialog),
+  filters: lazy(() => import('./facets/filters-drawer.js'), 'FiltersDrawer', closeDialog),
+}
+
+/** The panels by the beginning of the hash. Other ones are those of subscriptions and channels. */
+const PANELS: Readonly<Partial<Record<string, ComponentType>>> = {
+  history: lazy(() => import('./history/history-panel.js'), 'HistoryPanel', closePanel),
+  compare: lazy(() => import('./compare/compare-panel.js'), 'ComparePanel', closePanel),
+  views: lazy(() => import('./views/views-panel.js'), 'ViewsPanel', closePanel),
 }
 
 function Dialogs() {
@@ -72,11 +67,8 @@ function Dialogs() {
 
 function SidePanel() {
   const [view] = (managed.value ?? '').split(/[=?]/)
-  if (view === 'history') return <HistoryPanel />
-  if (view === 'compare') return <ComparePanel />
-  if (view === 'views') return <ViewsPanel />
-  if (view) return <ManagementPanel />
-  return openId.value === undefined ? null : <Panel />
+  const Shown = view ? (PANELS[view] ?? ManagementPanel) : openId.value !== undefined && Panel
+  return Shown ? <Shown /> : null
 }
 
 /** Focuses the list without changing the address, whose hash names the open event. */

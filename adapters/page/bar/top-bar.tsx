@@ -29,7 +29,12 @@ const LIVE_CLASSES: Readonly<Record<LiveState, string>> = {
 }
 
 const ExportProgress = lazy(() => import('../export/export-progress.js'), 'ExportProgress')
-const ZoneButton = lazy(() => import('./zone-button.js'), 'ZoneButton', <span class="btn zone" />)
+const ZoneButton = lazy(
+  () => import('./zone-button.js'),
+  'ZoneButton',
+  undefined,
+  <span class="btn zone" />,
+)
 
 function LiveButton() {
   const state = liveState.value

@@ -22,6 +22,7 @@ import { ValueActions } from './value-actions.js'
 const Seal = lazy(
   () => import('../ledger/ledger.js'),
   'Seal',
+  undefined,
   <>
     <dt />
     <dd class="seal" />

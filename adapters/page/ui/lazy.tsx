@@ -42,8 +42,8 @@ export function lazy<
 >(
   load: () => Promise<Module>,
   name: Name,
-  instead: ComponentChild = null,
   close?: () => void,
+  instead: ComponentChild = null,
 ): ComponentType<PropsOf<Module[Name]>> {
   let Loaded: ComponentType<PropsOf<Module[Name]>> | undefined
   return function Lazy(props: PropsOf<Module[Name]>) {

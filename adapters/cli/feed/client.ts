@@ -132,6 +132,22 @@ async function follow(
   }
 }
 
+/** Errors of a kept connection that the server closed while the request was on its way. */
+const STALE = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+const isStale = (error: unknown): boolean =>
+  STALE.has(String((error as { cause?: { code?: unknown } }).cause?.code))
+
+/** Like `fetch`. Repeats a request that changes nothing if its connection was stale (RFC 9112, section 9.3.1). */
+async function fetchAnswer(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request)
+  } catch (error) {
+    if (request.method === 'POST' || !isStale(error)) throw error
+    return fetch(url, request)
+  }
+}
+
 async function sendOnce(
   url: string,
   { method = 'GET', headers, document, form, signal, timeoutMs = ANSWER_TIMEOUT_MS }: FeedRequest,
@@ -144,7 +160,7 @@ async function sendOnce(
     timeoutMs,
   )
   try {
-    return await fetch(url, {
+    return await fetchAnswer(url, {
       method,
       headers: {
         accept: JSON_API,

@@ -66,7 +66,7 @@ const rewrite = (
     if (!isDone) throw new Error('the ledger was not written')
   })
 
-/** The row of an event, with the leaf of another event in its place. */
+/** The row of an event, in which the leaf of another event replaces its leaf. */
 async function rowWith(
   ledger: LedgerStore,
   event: AuditEvent,

@@ -63,7 +63,7 @@ export function createReplays(
       // A token that cannot be read.
       onReplayed(undefined)
     } finally {
-      // At once: nobody would look at a token that comes later, until the next one.
+      // Looks at once: a token that comes between this look and the wait would wait for the next token.
       isWaiting = false
     }
   }

@@ -69,6 +69,10 @@ const hiding =
     }
   }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn()
+}
+
 /** Number of times that the mutant that moves events twice had events to move. */
 let moves = 0
 
@@ -110,12 +114,25 @@ const mutants: Mutants = {
       }),
     },
     'lists events as durable that the disk does not have': {
-      mutate: storing(async (store, { onStored }) => {
-        const events = await store()
-        onStored?.()
-        await delay(20)
-        return events
-      }),
+      mutate(store) {
+        let listed: Promise<unknown> = Promise.resolve()
+        return {
+          async append(drafts, { onStored, ...options } = {}) {
+            const events = await store.append(drafts, options)
+            onStored?.()
+            // Resolves after the reader that `onStored` has begun has noted its events.
+            await turns(2)
+            await listed
+            await turns(4)
+            return events
+          },
+          list(query, options) {
+            const page = store.list(query, options)
+            listed = Promise.all([listed, page]).catch(() => undefined)
+            return page
+          },
+        }
+      },
     },
     'stops at the signal after it has called onStored': {
       mutate: storing(async (store, { onStored, signal }) => {

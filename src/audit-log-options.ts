@@ -12,6 +12,7 @@ import {
   type FailurePolicy,
   readFailurePolicies,
 } from './recording/failure-policy.js'
+import type { PrivacyOptions } from './privacy/options.js'
 import { type OwnEventsOptions, readOwnEvents } from './recording/own-events.js'
 import { withOwnTypes } from './recording/own-event-types.js'
 import type { EventJournal } from './store/journal.js'
@@ -81,6 +82,8 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
    * `INVALID_OPTION`, also for a store that keeps no ledger. @default none
    */
   readonly ledger?: LedgerOptions | undefined
+  /** Encrypts the attributes that event types declare as `personal`, with a key for each person: see {@link PrivacyOptions}. @default none */
+  readonly privacy?: PrivacyOptions | undefined
   /**
    * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
    * @default none
@@ -95,7 +98,7 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
 /** The options that all logs of `AuditLogs` share. */
 export type SharedOptions<Types extends EventTypes, Links extends LinkTable = LinkTable> = Omit<
   AuditLogOptions<Types, Links>,
-  'store' | 'journal' | 'cleaning' | 'subscriptions' | 'ledger'
+  'store' | 'journal' | 'cleaning' | 'subscriptions' | 'ledger' | 'privacy'
 >
 
 export const SHARED_OPTIONS: OptionNames<SharedOptions<EventTypes>> = {
@@ -121,6 +124,7 @@ const AUDIT_LOG_OPTIONS: OptionNames<AuditLogOptions<EventTypes>> = {
   cleaning: true,
   subscriptions: true,
   ledger: true,
+  privacy: true,
 }
 
 /** Throws `INVALID_OPTION` for an unknown option, and without a store and types. */

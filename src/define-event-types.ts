@@ -32,6 +32,7 @@ const DEFINITION: OptionNames<EventTypeDefinition> = {
   severity: true,
   reason: true,
   outcome: true,
+  personal: true,
 }
 const THROTTLE: OptionNames<ThrottleRule> = { period: true, scope: true, periodStated: true }
 const OCSF: OptionNames<OcsfMapping> = { class: true, activity: true, set: true }

@@ -11,6 +11,7 @@ export const errorCodes = {
   DEADLINE_EXCEEDED: 'the store did not take the event in time; the event is not kept',
   DEFINED_IN_CODE:
     'the subscription or channel is part of the code and cannot be changed at run time',
+  HELD: 'a legal hold keeps events of this subject; nothing was erased',
   IDEMPOTENCY_CONFLICT: 'the idempotency key was used for another event within the last 24 hours',
   IMPORT_CONFLICT:
     'an imported event conflicts with a stored one; the call kept none of its events',
@@ -25,6 +26,8 @@ export const errorCodes = {
   INVALID_SUBSCRIPTION: 'a member of the subscription is not valid',
   INVALID_VALUE: 'a query parameter has a value that cannot be read',
   INVALID_VIEW: 'a member of the view is not valid, or the log has its maximum number of views',
+  KEYS_UNAVAILABLE:
+    'the keys of personal data cannot be had, so the data can be neither recorded nor read',
   LEDGER_DIVERGED: 'the tree of the ledger does not continue the one that was signed last',
   LIVE_CLOSED: 'the live event is closed; the change is not kept',
   MALFORMED_PROOF:
@@ -48,6 +51,8 @@ export const errorCodes = {
   QUERY_TOO_LARGE: 'the query exceeds a limit on its size',
   QUEUE_FULL: 'too many events wait for the store; this event is not kept',
   READ_ONLY: 'the audit log was opened read-only; nothing was changed',
+  SEALED_ATTRIBUTE:
+    'the attribute is encrypted, so events cannot be filtered, sorted or counted by it',
   SCHEMA_MISMATCH:
     'the log has the schema of another version of Daybook, or the database has no log',
   SIGNER_REQUIRED:

@@ -5,6 +5,7 @@ import { isStorableText, jsonPointer } from './json-copy.js'
 import type { Outcome } from './known-attributes.js'
 import type { LinkTable } from './links.js'
 import { didYouMean, editDistance, nearest } from './nearest.js'
+import type { PersonalRule } from './personal.js'
 import { isPromise } from './realm.js'
 
 /** Allows one event per period or, with a scope, one per period for each combination of values. */
@@ -89,6 +90,8 @@ export interface EventTypeDefinition {
    * requests have the outcome of their response.
    */
   readonly outcome?: Outcome
+  /** Attributes about persons, which are stored encrypted if the log has the option `privacy`. Not together with `live`. */
+  readonly personal?: readonly PersonalRule[]
 }
 
 export type EventTypes = Readonly<Record<string, EventTypeDefinition>>

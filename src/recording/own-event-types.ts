@@ -112,6 +112,18 @@ export const ownEventTypes = {
     sentences: { de: '| Import von {count} {count:Ereignis/Ereignissen} begonnen' },
     ocsf: { class: 1008 },
   },
+  'info:audit_log:erase': {
+    area: 'Audit log',
+    description:
+      'data of a person was erased: `subject` is the ref of the destroyed key, or `ids` are the removed events',
+    data: ['subject', 'ids', 'count'],
+    reason: 'required',
+    sentence: 'erased personal data in {count} {count:event/events}[: {reason}]',
+    sentences: {
+      de: 'hat personenbezogene Daten in {count} {count:Ereignis/Ereignissen} gelöscht[: {reason}]',
+    },
+    ocsf: LOG_DELETION,
+  },
   'info:audit_log:adopt': {
     area: 'Audit log',
     description: 'events that were in the log before its ledger were sealed',

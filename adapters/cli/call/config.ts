@@ -19,6 +19,7 @@ const CONFIG: OptionNames<LogConfig> = {
   throttles: true,
   cleaning: true,
   ledger: true,
+  privacy: true,
   subscriptions: true,
   slowQueryMs: true,
   ownEvents: true,

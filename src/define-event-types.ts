@@ -13,6 +13,7 @@ import { readSourcePath } from './event/source-path.js'
 import { isSeverity } from './formats/event-values.js'
 import { ocsfFault } from './formats/ocsf-mapping.js'
 import { checkOptions, type OptionNames, requireOptions } from './options.js'
+import { checkPersonalType } from './privacy/declarations.js'
 import { checkCollapse } from './recording/collapse-rules.js'
 
 const DEFINITION: OptionNames<EventTypeDefinition> = {
@@ -88,6 +89,7 @@ function checkDefinition(type: string, definition: EventTypeDefinition): void {
       throw invalid("the throttle's scope must list data keys")
   }
   checkTypeCollapse(type, definition)
+  checkPersonalType(type, definition)
   checkTemplate(type, 'sentence', readTemplate, sentence)
   if (!isObject(sentences)) throw invalid('sentences must be templates by language')
   for (const [tag, text] of Object.entries(sentences))

@@ -3,7 +3,7 @@ import { setKey } from './json-copy.js'
 import { SOURCE } from './own-fields.js'
 
 /** A name, and the place at which the part begins that is left of it after some keys. */
-interface Rest {
+export interface Rest {
   readonly name: string
   readonly at: number
 }
@@ -20,21 +20,38 @@ function after(rests: readonly Rest[], key: string): readonly Rest[] | 'gone' {
   return left
 }
 
+/** The keys and the indexes that lead to a value. */
+export type Path = readonly (string | number)[]
+
+/** Receives a value that is left out, and its place. */
+export type Take = (path: Path, value: JsonValue) => void
+
 /** The value without what the names lead to; the same value if they lead to nothing. */
-function without(value: JsonValue, rests: readonly Rest[]): JsonValue {
+export function without(
+  value: JsonValue,
+  rests: readonly Rest[],
+  take?: Take,
+  path: Path = [],
+): JsonValue {
   if (rests.length === 0 || value === null || typeof value !== 'object') return value
   if (Array.isArray(value))
     return sameOr(
       value,
-      value.map((element) => without(element, rests)),
+      value.map((element, i) => without(element, rests, take, take ? [...path, i] : path)),
     )
   const copy: JsonObject = {}
   let isSame = true
   for (const [key, member] of Object.entries(value)) {
     const left = after(rests, key)
-    const kept = left === 'gone' ? undefined : without(member, left)
+    const at = take ? [...path, key] : path
+    if (left === 'gone') {
+      take?.(at, member)
+      isSame = false
+      continue
+    }
+    const kept = without(member, left, take, at)
     isSame &&= kept === member
-    if (kept !== undefined) setKey(copy, key, kept)
+    setKey(copy, key, kept)
   }
   return isSame ? value : copy
 }
@@ -44,19 +61,23 @@ const sameOr = (value: JsonValue[], copy: JsonValue[]): JsonValue[] =>
 
 const INDEX = /^(?:\d+|-)$/
 
-/** The rest of names after a JSON Pointer, in which a number may be a key or the index of an array. */
-function afterPointer(rests: readonly Rest[], pointer: string): readonly Rest[] | 'gone' {
+/**
+ * The rest of names after a JSON Pointer, in which a number may be a key or the index of an array; or the part of the pointer that one of
+ * the names leads to.
+ */
+export function afterPointer(rests: readonly Rest[], pointer: string): readonly Rest[] | string {
   let left = rests
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  const parts = pointer.split('/')
+  for (let i = 1; i < parts.length; i++) {
+    const key = parts[i]!.replaceAll('~1', '/').replaceAll('~0', '~')
     const next = after(left, key)
-    if (next === 'gone') return 'gone'
+    if (next === 'gone') return parts.slice(0, i + 1).join('/')
     left = INDEX.test(key) ? [...next, ...left] : next
   }
   return left
 }
 
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The operation of a change without what the names lead to; `undefined` if they lead to its path. */
@@ -64,7 +85,7 @@ function changeWithout(change: JsonValue, rests: readonly Rest[]): JsonValue | u
   if (!isObject(change)) return change
   const { path } = change
   const left = typeof path === 'string' ? afterPointer(rests, path) : rests
-  if (left === 'gone') return undefined
+  if (typeof left === 'string') return undefined
   const shown = { ...change }
   for (const name of ['value', 'old_value'])
     if (Object.hasOwn(change, name)) shown[name] = without(change[name]!, left)
@@ -76,7 +97,7 @@ function recordingWithout(recording: JsonObject, rests: readonly Rest[]): JsonOb
   const isShown = (text: JsonValue): boolean =>
     typeof text !== 'string' ||
     !text.startsWith('/') ||
-    !(text.startsWith('/changes/') || afterPointer(rests, text) === 'gone')
+    !(text.startsWith('/changes/') || typeof afterPointer(rests, text) === 'string')
   const copy: JsonObject = {}
   for (const [key, value] of Object.entries(recording)) {
     if (Array.isArray(value)) {

@@ -41,6 +41,11 @@ export class LazyEvent implements AuditEvent {
     return this.#attributes || !this.#isCanonical ? undefined : this.#json
   }
 
+  /** False if the unparsed attributes have no such text. */
+  mayHave(text: string): boolean {
+    return this.#attributes !== undefined || this.#json.includes(text)
+  }
+
   /** The event with the attributes as unparsed text again. Only for a reader that has not changed them. */
   withUnparsedAttributes(): LazyEvent {
     return this.#attributes ? new LazyEvent(this, this.#json, this.#isCanonical) : this

@@ -1,3 +1,5 @@
+import type { JsonObject, JsonValue } from './event.js'
+
 /**
  * Attributes of an event type that are about a person. With the option `privacy`, their values are stored encrypted, with a key of
  * the person, and become unreadable when that key is destroyed.
@@ -25,4 +27,26 @@ export interface SealedPart {
   readonly subject: string
   /** Base64url of the nonce, the ciphertext and the tag of AES-256-GCM. */
   readonly data: string
+}
+
+const REF = /^[\w-]{22}$/
+const DATA = /^[\w-]{38,}$/
+
+const isPart = (value: JsonValue): boolean => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const { subject, data } = value
+  return (
+    typeof subject === 'string' &&
+    typeof data === 'string' &&
+    Object.keys(value).length === 2 &&
+    REF.test(subject) &&
+    DATA.test(data)
+  )
+}
+
+/** The encrypted parts of an event. A member `personal` of another shape is data of the host. */
+export function sealedParts(attributes: JsonObject): readonly SealedPart[] {
+  const parts = Object.hasOwn(attributes, PERSONAL) ? attributes[PERSONAL] : undefined
+  if (!Array.isArray(parts) || !parts.every(isPart)) return []
+  return parts as unknown as readonly SealedPart[]
 }

@@ -1,0 +1,74 @@
+import type { AuditEvent, JsonObject } from '../event/event.js'
+import { LazyEvent } from '../event/lazy-event.js'
+import { PERSONAL, type SealedPart, sealedParts } from '../event/personal.js'
+import type { WaitOptions } from '../store/store.js'
+import { openValues, type PartOf } from './cipher.js'
+import { type PlacedValue, withValues } from './separate.js'
+import type { ErasedKey, SubjectKey, SubjectKeys } from './subject-keys.js'
+
+/** How personal values are returned: at their places, or not at all. */
+export type PersonalForm = 'open' | 'sealed'
+
+/** Reads the sealed parts of events. */
+export interface Opening {
+  /**
+   * The events with their personal values, or with a note about each part: `{ subject, sealed: true }`, and `{ subject, erased }` once the key is
+   * destroyed. Events without sealed parts are returned as they are. One look-up for all parts; none if there is no part. `open` rejects with
+   * `KEYS_UNAVAILABLE`.
+   */
+  events(
+    events: readonly AuditEvent[],
+    form: PersonalForm,
+    options?: WaitOptions,
+  ): Promise<readonly AuditEvent[]>
+}
+
+/** Most events have no parts, and need not be parsed to see that. */
+const partsOf = (event: AuditEvent): readonly SealedPart[] =>
+  event instanceof LazyEvent && !event.mayHave(`"${PERSONAL}"`) ? [] : sealedParts(event.attributes)
+
+type KnownKeys = ReadonlyMap<string, SubjectKey | ErasedKey>
+
+const NONE: KnownKeys = new Map()
+
+/** The random part of the id. */
+const partOf = ({ id, type }: AuditEvent): PartOf => ({
+  suffix: id.slice(19, 23) + id.slice(24),
+  type,
+})
+
+/** The event as a reader gets it. */
+export function shownEvent(event: AuditEvent, form: PersonalForm, keys: KnownKeys): AuditEvent {
+  const parts = partsOf(event)
+  if (parts.length === 0) return event
+  const notes: JsonObject[] = []
+  const values: PlacedValue[] = []
+  for (const { subject, data } of parts) {
+    const known = keys.get(subject)
+    const found =
+      form === 'open' && known && 'key' in known && openValues(known.key, partOf(event), data)
+    if (found) {
+      values.push(...found)
+      notes.push({ subject })
+    } else if (known && 'erased_at' in known) notes.push({ subject, erased: known.erased_at })
+    else notes.push({ subject, sealed: true })
+  }
+  const { id, created_at, username, system, type, source, attributes } = event
+  const shown = withValues({ ...attributes, [PERSONAL]: notes }, values)
+  return { id, created_at, username, system, type, source, attributes: shown }
+}
+
+/** Without keys, all parts stay sealed. */
+export function createOpening(keys: SubjectKeys | undefined): Opening {
+  return {
+    async events(events, form, options) {
+      const refs = new Set<string>()
+      for (const event of events) for (const { subject } of partsOf(event)) refs.add(subject)
+      if (refs.size === 0) return events
+      const reading = keys ? keys.read([...refs], options) : Promise.resolve(NONE)
+      // A reader of the sealed form gets an answer while the keys cannot be had.
+      const known = await (form === 'open' ? reading : reading.catch(() => NONE))
+      return events.map((event) => shownEvent(event, form, known))
+    },
+  }
+}

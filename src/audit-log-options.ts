@@ -12,7 +12,7 @@ import {
   type FailurePolicy,
   readFailurePolicies,
 } from './recording/failure-policy.js'
-import type { PrivacyOptions } from './privacy/options.js'
+import { type PrivacyOptions, readPrivacy } from './privacy/options.js'
 import { type OwnEventsOptions, readOwnEvents } from './recording/own-events.js'
 import { withOwnTypes } from './recording/own-event-types.js'
 import type { EventJournal } from './store/journal.js'
@@ -82,8 +82,11 @@ export interface AuditLogOptions<Types extends EventTypes, Links extends LinkTab
    * `INVALID_OPTION`, also for a store that keeps no ledger. @default none
    */
   readonly ledger?: LedgerOptions | undefined
-  /** Encrypts the attributes that event types declare as `personal`, with a key for each person: see {@link PrivacyOptions}. @default none */
-  readonly privacy?: PrivacyOptions | undefined
+  /**
+   * Encrypts the attributes that event types declare as `personal`, with a key for each person: see {@link PrivacyOptions}. A log whose types
+   * declare some needs it, unless it only reads; `false` stores them readable.
+   */
+  readonly privacy?: PrivacyOptions | false | undefined
   /**
    * Queries that take at least this many milliseconds are reported as `slow-query`; 0 reports all.
    * @default none
@@ -222,7 +225,8 @@ export function readAuditLogOptions<Types extends EventTypes, Links extends Link
   const used = readOnly && !store.readOnly ? readOnlyStore(store) : store
   const ledger = readLedgerOptions(options.ledger, used)
   const shared = readShared(options, journal !== undefined, 'AuditLog')
-  return { ...shared, ...parts, ledger, store: used }
+  const privacy = readPrivacy(options.privacy, shared, readOnly)
+  return { ...shared, ...parts, ledger, privacy, store: used }
 }
 
 /** The options of a log as it uses them. */

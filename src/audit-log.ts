@@ -22,6 +22,8 @@ import { type AuditLogEvents, createLogEvents, type LogEvents } from './log-even
 import { checkOptions } from './options.js'
 import { LogReader } from './reading/log-reader.js'
 import { restrictLog, type RestrictedLog, type Restriction } from './restricted-log.js'
+import { sealImported } from './privacy/sealed-imports.js'
+import { createSealing, type Sealing } from './privacy/sealing.js'
 import { CALL_KINDS } from './recording/call.js'
 import { callContext } from './recording/call-context.js'
 import { callKey, KnownCollapse } from './recording/collapse-rules.js'
@@ -75,6 +77,8 @@ export class AuditLog<
   /** The events about itself that the log records. */
   readonly ownEvents: OwnEvents
   readonly #calls: Calls
+  /** Encrypts personal values: the option `privacy`. */
+  readonly #sealing: Sealing | undefined
   readonly #features: Features
   readonly #events: LogEvents
   /** True for a log that has a ledger, or will have one soon. */
@@ -93,7 +97,9 @@ export class AuditLog<
     this.#hasLedger = read.ledger !== undefined
     // The journal may be replayed before a feature refuses its options. Then `#features` is not set.
     const stored = (given: readonly AuditEvent[]): void => this.#features?.stored(given)
-    const calls = createCalls({ ...read, audit: this, observer: { ...events, stored } })
+    const sealing = read.privacy && createSealing(read.privacy, new Map(Object.entries(this.types)))
+    const calls = createCalls({ ...read, audit: this, observer: { ...events, stored }, sealing })
+    this.#sealing = sealing
     this.#calls = calls
     this.#features = startFeatures({ ...read, audit: this, calls, events })
     this.cleaning = this.#features.cleaning
@@ -299,7 +305,8 @@ export class AuditLog<
    */
   async importEvents(events: readonly AuditEvent[], options?: WaitOptions): Promise<ImportResult> {
     checkOptions(options, WAIT_OPTIONS, 'importEvents')
-    const imported = toImportedEvents(events, this.limits)
+    const given = toImportedEvents(events, this.limits)
+    const imported = this.#sealing ? await sealImported(this.#sealing, given, options) : given
     const announce = async (): Promise<void> => {
       for (const data of announcements(imported.map(({ event }) => event)))
         if (!(await this.#calls.recordOwn(IMPORT, data)))

@@ -9,6 +9,9 @@ export interface PartOf {
   readonly type: string
 }
 
+/** The random part of an id, also of an imported one. */
+export const suffixOf = (id: string): IdSuffix => id.slice(19, 23) + id.slice(24)
+
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -22,7 +22,7 @@ const KIND = /^[a-z]\w{0,63}$/i
 const isName = (name: unknown): name is string => typeof name === 'string' && name !== ''
 
 /** True if the value of one name holds that of the other. */
-const overlap = (one: string, other: string): boolean =>
+export const overlap = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}_`) || other.startsWith(`${one}_`)
 
 /** Checks the declaration of personal attributes. Throws `INVALID_OPTION`, which begins with `place`. */
@@ -50,35 +50,51 @@ export function checkPersonal(rules: readonly PersonalRule[], place: string): vo
   }
 }
 
-/** The names that a type uses outside of its attributes, by the member that has them. */
-function namesInUse({
-  throttle,
-  collapse,
-  source,
-}: EventTypeDefinition): ReadonlyMap<string, readonly string[]> {
-  return new Map([
-    ['the scope of the throttle', throttle?.scope ?? []],
-    ['by of collapse', collapse?.by ?? []],
-    ['source', [...(source ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)],
-  ])
+/** Names of attributes whose values are stored readable, by the option that uses them. */
+type NamesInUse = Readonly<Record<string, readonly string[]>>
+
+/** Throws `INVALID_OPTION` if a personal attribute is in use. */
+function checkUnused(place: string, personal: readonly PersonalRule[], inUse: NamesInUse): void {
+  const attributes = personal.flatMap((rule) => rule.attributes)
+  for (const [option, names] of Object.entries(inUse))
+    for (const name of names) {
+      const own = attributes.find((attribute) => overlap(attribute, name))
+      if (own === undefined) continue
+      const message = `${place}: ${own} is personal, so ${option} cannot use ${name}: it would be stored readable`
+      throw new AuditLogError('INVALID_OPTION', message)
+    }
 }
+
+const liveError = (place: string): AuditLogError =>
+  new AuditLogError('INVALID_OPTION', `${place}: a live event has no personal attributes`)
 
 /** Checks the personal attributes of a type. Throws `INVALID_OPTION`. */
 export function checkPersonalType(type: string, definition: EventTypeDefinition): void {
-  const { personal, live } = definition
+  const { personal, live, throttle, collapse, source } = definition
   if (personal === undefined) return
   const place = `event type ${type}`
   checkPersonal(personal, place)
-  const fault = (message: string): AuditLogError =>
-    new AuditLogError('INVALID_OPTION', `${place}: ${message}`)
-  if (live) throw fault('a type with live has no personal attributes')
-  for (const [member, names] of namesInUse(definition))
-    for (const name of names)
-      for (const { attributes } of personal) {
-        const own = attributes.find((attribute) => overlap(attribute, name))
-        if (own !== undefined)
-          throw fault(
-            `${own} is personal, so ${member} cannot use ${name}: it would be stored readable`,
-          )
-      }
+  if (live) throw liveError(place)
+  checkUnused(place, personal, {
+    'the scope of the throttle': throttle?.scope ?? [],
+    'by of collapse': collapse?.by ?? [],
+    source: Array.from((source ?? '').matchAll(/\{(\w+)\}/g), ([, name]) => name!),
+  })
+}
+
+/** The options of a call that use attributes. */
+export interface CallNames {
+  readonly isLive: boolean
+  readonly throttle: readonly string[]
+  readonly collapse: readonly string[]
+}
+
+/** Checks a call that records a type with personal attributes. Throws `INVALID_OPTION`. */
+export function checkCallNames(
+  type: string,
+  personal: readonly PersonalRule[],
+  { isLive, throttle, collapse }: CallNames,
+): void {
+  if (isLive) throw liveError(type)
+  checkUnused(type, personal, { 'the scope of the throttle': throttle, 'by of collapse': collapse })
 }

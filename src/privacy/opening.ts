@@ -2,7 +2,7 @@ import type { AuditEvent, JsonObject } from '../event/event.js'
 import { LazyEvent } from '../event/lazy-event.js'
 import { PERSONAL, type SealedPart, sealedParts } from '../event/personal.js'
 import type { WaitOptions } from '../store/store.js'
-import { openValues, type PartOf } from './cipher.js'
+import { openValues, type PartOf, suffixOf } from './cipher.js'
 import { type PlacedValue, withValues } from './separate.js'
 import type { ErasedKey, SubjectKey, SubjectKeys } from './subject-keys.js'
 
@@ -31,11 +31,7 @@ type KnownKeys = ReadonlyMap<string, SubjectKey | ErasedKey>
 
 const NONE: KnownKeys = new Map()
 
-/** The random part of the id. */
-const partOf = ({ id, type }: AuditEvent): PartOf => ({
-  suffix: id.slice(19, 23) + id.slice(24),
-  type,
-})
+const partOf = ({ id, type }: AuditEvent): PartOf => ({ suffix: suffixOf(id), type })
 
 /** The event as a reader gets it. */
 export function shownEvent(event: AuditEvent, form: PersonalForm, keys: KnownKeys): AuditEvent {

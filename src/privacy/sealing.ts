@@ -7,7 +7,7 @@ import { pathWalk } from '../filter/attributes.js'
 import type { WaitOptions } from '../store/store.js'
 import { sealValues } from './cipher.js'
 import type { PrivacyOptions } from './options.js'
-import { checkPersonal } from './declarations.js'
+import { type CallNames, checkCallNames, checkPersonal } from './declarations.js'
 import { type PlacedValue, separator } from './separate.js'
 import type { Subject, SubjectKey } from './subject-keys.js'
 
@@ -30,6 +30,8 @@ export interface SealingPlan {
 export interface Sealing {
   /** The plan; `undefined` for an event without personal values. Throws `INVALID_DATA`, and what `custom` of the host throws. */
   plan(event: Sealable): SealingPlan | undefined
+  /** Throws `INVALID_OPTION` for a live event of the type, and for options of a call that would store personal values readable. */
+  checkCall(type: string, call: CallNames): void
   /** The sealed attributes, if the keys of all subjects are in memory. */
   now(plan: SealingPlan): JsonObject | undefined
   /** The sealed attributes of each plan, with one look-up for all keys. Rejects with `KEYS_UNAVAILABLE`. */
@@ -135,6 +137,10 @@ export function createSealing(
       if (Object.hasOwn(attributes, PERSONAL) && sealedParts(attributes).length === 0)
         throw takenError(event.type)
       return { event, ...separated }
+    },
+    checkCall(type, call) {
+      const personal = definitions.get(type)?.personal
+      if (personal && personal.length > 0) checkCallNames(type, personal, call)
     },
     now(plan) {
       const found: SubjectKey[] = []

@@ -6,6 +6,7 @@ import { didYouMean, nearest } from '../event/nearest.js'
 import { readOnlyError } from '../store/read-only.js'
 import { checkOptions } from '../options.js'
 import { type Collapsing, type CountedCall, KnownCollapse, setCount } from './collapse-rules.js'
+import type { Sealing } from '../privacy/sealing.js'
 import type { EventStore } from '../store/store.js'
 import { happened } from './call-attributes.js'
 import { contextOf, withOutcome } from './call-context.js'
@@ -82,6 +83,7 @@ export interface CallParts {
   readonly outcomes: Outcomes
   readonly recorder: Recorder
   readonly idempotency: Idempotency
+  readonly sealing: Sealing | undefined
 }
 
 interface Call {
@@ -117,12 +119,17 @@ function happenedEvent(known: KnownCollapse): ReturnType<KnownCollapse['event']>
 
 /** The draft of a system event; `undefined` if the call is suppressed or counted. Throws if it must be rejected. */
 function systemDraft(
-  { definitions, drafts, throttling, collapsing }: CallParts,
+  { definitions, drafts, throttling, collapsing, sealing }: CallParts,
   call: Call,
 ): EventDraft | undefined {
   const { type, data: given, options = {}, kind } = call
   const { collapse, transaction } = options
   checkSystemOptions(options)
+  sealing?.checkCall(type, {
+    isLive: kind.live === true,
+    throttle: Object.keys(Object(options.throttle?.scope)),
+    collapse: collapse?.by ?? [],
+  })
   const definition = definitions.get(type)
   const hasOwnRule = collapsing.hasOwnRule(type)
   const known = collapse instanceof KnownCollapse ? collapse : undefined

@@ -3,6 +3,8 @@ import type { AuditEvent, EventDraft } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import { type Clock, systemClock } from '../event/timestamp.js'
 import { createClockGuard, guardedClock } from '../store/clock-guard.js'
+import { sealedRecorder } from '../privacy/sealed-recorder.js'
+import type { Sealing } from '../privacy/sealing.js'
 import { backgroundOf } from '../store/background.js'
 import type { EventJournal } from '../store/journal.js'
 import { type EventStore, readTuning, type SuppressedCount } from '../store/store.js'
@@ -31,6 +33,8 @@ export interface CallsOptions extends Omit<DraftOptions, 'keep'> {
   readonly policyOf: (type: string) => FailurePolicy
   readonly journal: EventJournal | undefined
   readonly observer: CallsObserver
+  /** Encrypts personal values. */
+  readonly sealing: Sealing | undefined
 }
 
 /** The calls of one log until they are settled. */
@@ -102,7 +106,7 @@ function gapEvent({
 
 /** Assembles the parts of recording. */
 export function createCalls(options: CallsOptions): Calls {
-  const { store, types, waiting, journal } = options
+  const { store, types, waiting, journal, sealing } = options
   const { deadlineMs } = waiting
   const now = clockOf(store)
   const drafts = draftsOf(options)
@@ -123,13 +127,14 @@ export function createCalls(options: CallsOptions): Calls {
     intents.look()
   }
   const outcomes = createOutcomes({ ...options, throttling, gaps, onStored })
-  const recorder = createRecorder(store, waiting, {
+  const clear = createRecorder(store, waiting, {
     now,
     journaling,
     beforeThrottled: (signal) => throttling.report(signal).catch(() => {}),
     outcomes,
   })
-  const idempotency = createIdempotency({ store, recorder, deadlineMs, outcomes })
+  const recorder = sealing ? sealedRecorder(clear, { sealing, outcomes, deadlineMs }) : clear
+  const idempotency = createIdempotency({ store, recorder, deadlineMs, outcomes, sealing })
   const collapsing = createCollapsing({
     ...options,
     now,

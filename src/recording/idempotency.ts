@@ -19,6 +19,7 @@ import type { Outcomes } from './outcomes.js'
 import type { AddOptions, Recorder } from './recorder.js'
 import type { EarlierAttempts } from './queue.js'
 import { createStateUpdates, type UpdateState } from './state-updates.js'
+import type { Sealing } from '../privacy/sealing.js'
 import type { EventStore } from '../store/store.js'
 import { DAY, type Microseconds, parseTimestamp } from '../event/timestamp.js'
 
@@ -35,6 +36,7 @@ interface Outcome extends Pick<KeyClaim, 'fingerprint' | 'suffix'> {
 
 interface KeyedCall {
   readonly draft: EventDraft
+  /** See {@link fingerprintOf}. Personal values need a key for it. */
   readonly fingerprint: string
   /** Key of the claim in the store. */
   readonly stateKey: string
@@ -69,6 +71,7 @@ export interface IdempotencyDependencies {
   readonly deadlineMs: number
   /** Receives the outcomes of calls that never reach the recorder. */
   readonly outcomes: Pick<Outcomes, 'repeated' | 'rejected'>
+  readonly sealing?: Pick<Sealing, 'plan' | 'fingerprint'> | undefined
 }
 
 const noop = (): void => {}
@@ -80,12 +83,14 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
   const updateState = createStateUpdates(store, { keepFor: DAY, deadlineMs })
   const noting = new Set<Promise<void>>()
 
-  const settle = async (call: KeyedCall): Promise<Outcome> => {
-    const { draft, fingerprint, options, deadline, release } = call
+  const settle = async (unkeyed: KeyedCall): Promise<Outcome> => {
+    const { draft, options, deadline, release } = unkeyed
+    let fingerprint: string
     let suffix: IdSuffix
     let adding: Promise<AuditEvent | undefined>
     try {
-      const found = await lookUp(store, updateState, call)
+      fingerprint = await keyedFingerprint(dependencies, unkeyed)
+      const found = await lookUp(store, updateState, { ...unkeyed, fingerprint })
       release()
       if (!('earlier' in found)) {
         outcomes.repeated(draft)
@@ -132,6 +137,16 @@ export function createIdempotency(dependencies: IdempotencyDependencies): Idempo
     },
     flush: () => Promise.all(noting),
   }
+}
+
+/** A hash of personal values would reveal them to whoever can guess them, so it is one with a secret key. */
+async function keyedFingerprint(
+  { sealing }: IdempotencyDependencies,
+  { draft, fingerprint, deadline, options }: KeyedCall,
+): Promise<string> {
+  if (!sealing?.plan(draft)) return fingerprint
+  using wait = timeoutSignal(deadline - performance.now(), options.signal)
+  return untilAborted(sealing.fingerprint(fingerprint, { signal: wait.signal }), wait.signal)
 }
 
 /** The outcome of an earlier call, or the way in which this call's draft has to be added. */

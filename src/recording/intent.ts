@@ -7,6 +7,7 @@ import { outcomeOf } from '../event/known-attributes.js'
 import type { LinkTable } from '../event/links.js'
 import { type Clock, formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { checkOptions, type OptionNames } from '../options.js'
+import type { Sealing } from '../privacy/sealing.js'
 import { asAuditLogError, type Caller, type CallParts, type Replaced } from './call.js'
 import { type ContextOptions, contextOf, withOutcome } from './call-context.js'
 import type { IntentState } from './intent-state.js'
@@ -84,6 +85,7 @@ export interface IntentParts extends Pick<
   readonly state: IntentState
   /** The open intents of this process. */
   readonly book: OpenIntents
+  readonly sealing: Sealing | undefined
 }
 
 export const earlierThan = (since: Microseconds): EarlierAttempts => ({ since, until: since })

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeoutSignal } from '../async/timeout-signal.js'
-import { asStoreFailure, AuditLogError } from '../errors.js'
+import { asStoreFailure, AuditLogError, untilAborted } from '../errors.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { Microseconds } from '../event/timestamp.js'
 import type { IntendedEvent, IntendedEvents, IntentState } from './intent-state.js'
+import type { Sealing, SealingPlan } from '../privacy/sealing.js'
 import type { EventStore } from '../store/store.js'
 
 // An event's `created_at` may be slightly before a time that its store returned earlier.
@@ -102,11 +103,47 @@ function grouped(save: () => Promise<void>): () => Promise<void> {
   }
 }
 
+interface OpenIntentsParts {
+  readonly store: EventStore
+  readonly deadlineMs: number
+  readonly sealing?: Sealing | undefined
+}
+
+/** The events of intents as the store has them: without readable personal values. */
+function createSavedEvents(sealing: Sealing | undefined) {
+  const sealed = new WeakMap<EventOfIntent, EventOfIntent>()
+  const planOf = ({ suffix, event }: OpenIntent): SealingPlan | undefined =>
+    sealing?.plan({ ...event, suffix, system: true })
+  return {
+    /** Encrypts the personal values of the events. Rejects with `KEYS_UNAVAILABLE`. */
+    async seal(intents: Iterable<OpenIntent>, signal: AbortSignal): Promise<void> {
+      if (!sealing) return
+      const unsealed = [...intents].flatMap((intent) => {
+        const plan = sealed.has(intent.event) ? undefined : planOf(intent)
+        return plan ? [{ event: intent.event, plan }] : []
+      })
+      if (unsealed.length === 0) return
+      const plans = unsealed.map(({ plan }) => plan)
+      const attributes = await untilAborted(sealing.all(plans, { signal }), signal)
+      for (const [i, { event }] of unsealed.entries())
+        sealed.set(event, { ...event, attributes: attributes[i]! })
+    },
+    eventOf(intent: OpenIntent): EventOfIntent {
+      const found = sealed.get(intent.event)
+      if (found) return found
+      // The event has changed while keys were read; the next save has the values.
+      const plan = planOf(intent)
+      return plan ? { ...intent.event, attributes: plan.rest } : intent.event
+    },
+  }
+}
+
 export function createOpenIntents(
-  { store, deadlineMs }: { readonly store: EventStore; readonly deadlineMs: number },
+  { store, deadlineMs, sealing }: OpenIntentsParts,
   state: IntentState,
 ): OpenIntents {
   const open = new Map<IdSuffix, OpenIntent>()
+  const saved = createSavedEvents(sealing)
   let isSaved = true
   let isClosed = false
   let hosted = 0
@@ -121,7 +158,7 @@ export function createOpenIntents(
       // Its event is later than this save, unless another process may have recorded it: a search for it stays short.
       if (intent.isOwn && !intent.isTried) intent.since = undefined
       intent.since ??= time - CLOCK_MARGIN
-      intended[suffix] = { ...intent.event, since: intent.since }
+      intended[suffix] = { ...saved.eventOf(intent), since: intent.since }
     }
     return intended
   }
@@ -130,6 +167,7 @@ export function createOpenIntents(
     isSaved = true
     checkOwner()
     try {
+      await saved.seal(open.values(), wait.signal)
       await state.save(withTimes, wait.signal)
     } catch (thrown) {
       isSaved = false

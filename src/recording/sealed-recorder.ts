@@ -1,9 +1,9 @@
 import { abortedError, AuditLogError, throwIfAborted } from '../errors.js'
 import { timeoutSignal } from '../async/timeout-signal.js'
 import type { AuditEvent, EventDraft, JsonObject } from '../event/event.js'
-import type { Outcomes } from '../recording/outcomes.js'
-import type { AddOptions, Recorder } from '../recording/recorder.js'
-import type { Sealing, SealingPlan } from './sealing.js'
+import type { Outcomes } from './outcomes.js'
+import type { AddOptions, Recorder } from './recorder.js'
+import type { Sealing, SealingPlan } from '../privacy/sealing.js'
 
 interface WaitingCall {
   readonly draft: EventDraft

@@ -18,6 +18,10 @@ export interface PersonalRule {
   readonly attributes: readonly string[]
 }
 
+/** True if the value of one name holds that of the other. */
+export const overlap = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}_`) || other.startsWith(`${one}_`)
+
 /** The attribute in which an event keeps its encrypted values. */
 export const PERSONAL = 'personal'
 

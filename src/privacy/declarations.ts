@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import type { EventTypeDefinition } from '../event/event-types.js'
 import { isOwnField, SOURCE } from '../event/own-fields.js'
-import { PERSONAL, type PersonalRule } from '../event/personal.js'
+import { overlap, PERSONAL, type PersonalRule } from '../event/personal.js'
 import { type OptionNames, requireOptions } from '../options.js'
 
 const RULE: OptionNames<PersonalRule> = { subject: true, attributes: true }
@@ -20,10 +20,6 @@ const KEPT: ReadonlySet<string> = new Set([
 const KIND = /^[a-z]\w{0,63}$/i
 
 const isName = (name: unknown): name is string => typeof name === 'string' && name !== ''
-
-/** True if the value of one name holds that of the other. */
-export const overlap = (one: string, other: string): boolean =>
-  one === other || one.startsWith(`${other}_`) || other.startsWith(`${one}_`)
 
 /** Checks the declaration of personal attributes. Throws `INVALID_OPTION`, which begins with `place`. */
 export function checkPersonal(rules: readonly PersonalRule[], place: string): void {

@@ -2,9 +2,8 @@ import { AuditLogError } from '../errors.js'
 import type { JsonObject } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { LinkTable } from '../event/links.js'
-import type { PersonalRule } from '../event/personal.js'
+import { overlap, type PersonalRule } from '../event/personal.js'
 import { type OptionNames, requireOptions } from '../options.js'
-import { overlap } from './declarations.js'
 import type { SubjectKeys } from './subject-keys.js'
 
 /** Encryption of attributes about persons. */

@@ -1,5 +1,6 @@
 import { invalidOption } from '../errors.js'
-import { eventTypeFault } from '../event/event-types.js'
+import { type EventTypes, eventTypeFault } from '../event/event-types.js'
+import { overlap } from '../event/personal.js'
 import { LINK_FORMS, linkRules, type LinkTable } from '../event/links.js'
 import { didYouMean, nearest } from '../event/nearest.js'
 import { isSensitive } from '../event/secrets.js'
@@ -35,6 +36,11 @@ export interface CaptureOptions {
    * `order_id` for `orders`, if its key has the form of that link. @default none: captured events have no source
    */
   readonly links?: LinkTable | undefined
+  /**
+   * The option `types` of the log. Triggers cannot encrypt, so columns that a type `audit:<subject>:…` declares as `personal` are left out as
+   * those in `exclude` are. @default none: all columns are captured
+   */
+  readonly types?: EventTypes | undefined
 }
 
 export const CAPTURE_OPTIONS: OptionNames<CaptureOptions> = {
@@ -42,6 +48,7 @@ export const CAPTURE_OPTIONS: OptionNames<CaptureOptions> = {
   primaryKey: true,
   exclude: true,
   links: true,
+  types: true,
 }
 
 /** Result of `captureChanges`, by the names of the tables. */
@@ -167,6 +174,15 @@ function sourceOf(link: string, table: LinkTable = []): KeySource | undefined {
 
 const isForm = (kind: string): kind is keyof typeof LINK_FORMS => Object.hasOwn(LINK_FORMS, kind)
 
+/** The columns that hold personal attributes of the table's events. */
+function personalColumns(subject: string, types: EventTypes, columns: readonly string[]): string[] {
+  const start = captureType(subject, '')
+  const names = Object.entries(types)
+    .filter(([type]) => type.startsWith(start))
+    .flatMap(([, { personal = [] }]) => personal.flatMap(({ attributes }) => attributes))
+  return columns.filter((column) => names.some((name) => overlap(name, column)))
+}
+
 function planCapture(
   table: CapturedTable,
   options: CaptureOptions,
@@ -185,12 +201,16 @@ function planCapture(
       throw invalidOption(
         `the table ${name} has no column ${column}${didYouMean(nearest(column, found.columns))}`,
       )
-  const excluded = [...(options.exclude ?? []), ...own].filter((column) =>
+  const personal = personalColumns(subject, options.types ?? {}, found.columns)
+  const given = [...(options.exclude ?? []), ...own].filter((column) =>
     found.columns.includes(column),
   )
+  const excluded = [...new Set([...given, ...personal])]
   const hidden = primaryKey.find((column) => excluded.includes(column))
   if (hidden !== undefined)
-    throw invalidOption(`exclude has ${hidden}, which identifies the rows of ${name}`)
+    throw invalidOption(
+      `${given.includes(hidden) ? 'exclude has' : 'types declares as personal'} ${hidden}, which identifies the rows of ${name}`,
+    )
   const columns = found.columns.filter((column) => !excluded.includes(column))
   const kind = singular(subject.slice(subject.lastIndexOf('.') + 1))
   const link = primaryKey.length === 1 ? `${kind}_id` : undefined

@@ -280,6 +280,22 @@ export function describeCapturedChanges(harness: CaptureHarness): void {
     expect(() => revertPatch(events[1]!)).toThrow('the old value of /password_hash is redacted')
   })
 
+  it('leave out the columns that a type declares as personal, of each key', async () => {
+    await sql(`CREATE TABLE people (id int PRIMARY KEY, email text, address text, n int)`)
+    const subject = { kind: 'person', from: 'person_id' }
+    const personal = [{ subject, attributes: ['email', 'address_city'] }]
+    const types = { 'audit:people:update': { personal } }
+    await capture({ tables: ['people'], types })
+    await sql(`INSERT INTO people VALUES (1, 'ann@example.org', 'Bonn', 2)`)
+    expect((await captured()).map(({ attributes }) => attributes)).toEqual([
+      { table: 'people', people_id: 1, after: { id: 1, n: 2 } },
+    ])
+    const id = [{ subject, attributes: ['id'] }]
+    await expect(async () =>
+      capture({ tables: ['people'], types: { 'audit:people:create': { personal: id } } }),
+    ).rejects.toMatchObject({ code: 'INVALID_OPTION', message: expect.stringContaining('id') })
+  })
+
   it('have the chosen key of a table without a primary key, and the chosen name of the table', async () => {
     await sql(`CREATE TABLE keyless (a int, b int)`)
     await capture({ tables: [{ name: 'keyless', subject: 'things' }], primaryKey: ['a'] })

@@ -87,6 +87,13 @@ export const SUITES: Readonly<Record<string, Described>> = {
     parts: ['record', 'beside', 'sealing', 'verify', 'prove'],
     load: () => import('./ledger.js'),
   },
+  privacy: {
+    title: 'Personal values',
+    summary: 'What encryption of personal values costs: of types without any, sealing, opening',
+    defaults: { rounds: 3, seconds: 2, events: 100_000 },
+    parts: ['record', 'costs'],
+    load: () => import('./privacy.js'),
+  },
   http: {
     title: 'HTTP',
     summary: '`GET /api/events`, recorded requests, and readers of streams',

@@ -51,10 +51,13 @@ interface SealedRecorderParts {
 /** The part of the deadline for which drafts wait for keys, so that others behind them are still stored in time. */
 const KEYS_SHARE = 4
 
-export const keysError = (thrown: unknown, message: string): AuditLogError =>
-  thrown instanceof AuditLogError && thrown.code === 'KEYS_UNAVAILABLE'
-    ? thrown
-    : new AuditLogError('KEYS_UNAVAILABLE', message, { cause: thrown })
+function keysError(thrown: unknown, waitMs: number, isLate: boolean): AuditLogError {
+  if (thrown instanceof AuditLogError && thrown.code === 'KEYS_UNAVAILABLE') return thrown
+  const message = isLate
+    ? `the keys of personal data did not come within ${waitMs} ms`
+    : 'the keys of personal data cannot be had'
+  return new AuditLogError('KEYS_UNAVAILABLE', message, { cause: thrown })
+}
 
 const asError = (thrown: unknown): AuditLogError =>
   thrown instanceof AuditLogError
@@ -76,7 +79,7 @@ async function sealAll(
     const sealed = await Promise.race([sealing.all(plans, { signal }), late])
     return new Map(plans.map((plan, i) => [plan, sealed[i]!]))
   } catch (error) {
-    return keysError(error, `the keys of personal data did not come within ${waitMs} ms`)
+    return keysError(error, waitMs, signal.aborted)
   }
 }
 

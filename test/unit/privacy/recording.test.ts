@@ -218,7 +218,7 @@ describe('recording of personal values', () => {
     const journal = memoryJournal()
     const store = faultyStore(memoryStore())
     const { audit } = rig({ store, journal, failurePolicy: 'queue' })
-    store.fail()
+    store.fail('append')
     await update(audit, 'c1')
     expect(JSON.stringify(journal)).not.toContain('canary')
     store.heal()

@@ -20,6 +20,14 @@ import type { AuditHealth, HealthOptions } from './health/health.js'
 import type { LiveEvent } from './live/live-events.js'
 import { type AuditLogEvents, createLogEvents, type LogEvents } from './log-events.js'
 import { checkOptions } from './options.js'
+import type {
+  EraseOptions,
+  Erasure,
+  EventsErasure,
+  EventsToErase,
+  SubjectErasure,
+} from './privacy/erase-options.js'
+import type { SubjectOption } from './privacy/subject-option.js'
 import { LogReader } from './reading/log-reader.js'
 import { restrictLog, type RestrictedLog, type Restriction } from './restricted-log.js'
 import { sealImported } from './privacy/sealed-imports.js'
@@ -268,6 +276,62 @@ export class AuditLog<
    */
   restricted(restriction: Restriction): RestrictedLog {
     return restrictLog(this, restriction)
+  }
+
+  /**
+   * Removes whole events by their ids, as cleaning does, and everything else that the store keeps of them: for data that no type declares
+   * as personal. Records `info:audit_log:erase`. With a ledger, the removal is signed first, and only the process that seals the log may
+   * erase (`SIGNER_REQUIRED`). Rejects with `HELD`, without a removal, if a hold of `cleaning` keeps one of the events; with `INVALID_VALUE` for anything but 1 to 1000 ids
+   * and for a live event that is open; with `INVALID_OPTION`, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`. If the call fails or the process ends
+   * after it has begun, another call or the next start of a log with `privacy` ends the erasure.
+   */
+  erase(events: EventsToErase, options: EraseOptions): Promise<EventsErasure>
+  /**
+   * Erases the data of a person: `await audit.erase({ customer: 'c17' }, { reason: 'request 4711', username: 'dpo' })`. Destroys the
+   * key, so the values of personal attributes of all events are unreadable in the log, its archives and its backups, and records
+   * `info:audit_log:erase` with the ref of the key, never with the person. Events, ids and proofs of the ledger stay. Other processes stop using the
+   * key within 30 seconds. Later events of the person get a new key. A person without a key, such as one who was erased before, has
+   * nothing to erase: then nothing is recorded, and `ref` is null.
+   *
+   * Rejects with `HELD`, without a change, if a hold of `cleaning` in this log keeps an event with data of the person; with `INVALID_VALUE` for a kind that no type declares;
+   * with `INVALID_OPTION`, also without the option `privacy`; with `KEYS_UNAVAILABLE`, `READ_ONLY`, `ABORTED`, `CLOSED` and as `record`. If the call fails or the process ends
+   * after the key was destroyed, the next call for the person or the next start of a log with these keys records the erasure, once. Costs a
+   * few look-ups in the keys, a count over the index for each hold, and a commit.
+   */
+  erase(subject: SubjectOption, options: EraseOptions): Promise<SubjectErasure>
+  erase(
+    what: SubjectOption | EventsToErase,
+    options: EraseOptions,
+  ): Promise<SubjectErasure | EventsErasure> {
+    return this.#features.erasing.erase(what, options)
+  }
+
+  /**
+   * The erasures of the past, oldest first: when, by whom, why, how many events, and what is not complete yet. Those of persons come from the keys, so they need the option
+   * `privacy`; those of events come from the log. Rejects with `KEYS_UNAVAILABLE`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  erasures(options?: WaitOptions): Promise<readonly Erasure[]> {
+    return this.#features.erasing.erasures(options)
+  }
+
+  /**
+   * All events about a person, oldest first, with personal values in clear: those with data of the person, and those of the declared types that name
+   * the person. Reads them in pages, in constant memory, as of the newest state. Rejects with `INVALID_VALUE` for a kind that no type declares, with
+   * `INVALID_OPTION` without the option `privacy`, and with `KEYS_UNAVAILABLE`, `ABORTED`, `STORE_FAILED`, `CLOSED`.
+   */
+  subjectReport(
+    subject: SubjectOption,
+    options?: WaitOptions,
+  ): AsyncGenerator<AuditEvent, void, void> {
+    return this.#features.erasing.subjectReport(subject, options)
+  }
+
+  /**
+   * Loads the keys of these persons, and makes those that are missing. For calls with `transaction`, which cannot wait for keys: await this method less than 30
+   * seconds before. Rejects as `subjectReport` does, and with `READ_ONLY`.
+   */
+  loadKeys(subjects: readonly SubjectOption[], options?: WaitOptions): Promise<void> {
+    return this.#features.erasing.loadKeys(subjects, options)
   }
 
   /** As the other call, for a type that requires a reason. */

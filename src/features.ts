@@ -1,16 +1,20 @@
 import type { LogSettings } from './audit-log-options.js'
 import { createAgeClock, readWaitingRules } from './cleaning/age-clock.js'
 import { createCleaning } from './cleaning/cleaning.js'
+import { readHolds } from './cleaning/filters.js'
+import { untilAborted } from './errors.js'
 import type { AuditEvent } from './event/event.js'
 import { type AuditHealth, checkHealth, type HealthOptions } from './health/health.js'
-import { createLedger } from './ledger/ledger.js'
+import { createLedger, type LedgerFeature } from './ledger/ledger.js'
 import { createLiveEvents } from './live/live-events.js'
 import type { LogEvents } from './log-events.js'
 import type { Calls } from './recording/calls.js'
+import { createErasing, type ErasingContext } from './privacy/erasing.js'
 import { logConfiguration } from './log-configuration.js'
 import { startRuns } from './recording/runs.js'
 import { reportClock, reportDamage } from './recording/reports.js'
-import type { WaitOptions } from './store/store.js'
+import { eventsSealed } from './store/ledger-errors.js'
+import type { EventStore, WaitOptions } from './store/store.js'
 import { askRights, createSubscriptions } from './subscriptions/subscriptions.js'
 import { createUndelivered } from './subscriptions/undelivered.js'
 import { sharedTail } from './tail/shared-tail.js'
@@ -36,6 +40,24 @@ interface FeatureContext extends LogSettings {
   readonly events: LogEvents
 }
 
+/** How events are erased by their ids: with a ledger, only by the process that seals them. */
+function removalOf(
+  store: EventStore,
+  ledger: LedgerFeature,
+): Pick<ErasingContext, 'requireRemoval' | 'remove'> {
+  return {
+    async requireRemoval(options) {
+      if (!(await ledger.remover.canRemove(options))) throw eventsSealed()
+    },
+    async remove(ids, options) {
+      // The process that seals has sealed what was visible when it was asked.
+      if (!(await ledger.remover.canRemove(options))) throw eventsSealed()
+      const isSealed = (await store.ledger?.state(options)) !== undefined
+      return isSealed ? ledger.remove(ids, options) : store.remove(ids, options)
+    },
+  }
+}
+
 /** The features of a log by name, in the order in which they get events and end. */
 function createFeatures(log: FeatureContext) {
   const { audit, store, types, links, calls, events } = log
@@ -59,6 +81,12 @@ function createFeatures(log: FeatureContext) {
       log.subscriptions,
     ),
     ledger,
+    erasing: createErasing({
+      ...log,
+      ...removalOf(store, ledger),
+      recordOnce: calls.recordOnce,
+      holds: ({ signal }) => untilAborted(readHolds(log.cleaning?.holds), signal),
+    }),
     live: createLiveEvents(store, log.limits, log.waiting),
     listeners: events,
   } satisfies Readonly<Record<string, Feature>>

@@ -77,6 +77,14 @@ export type {
   WaitingRule,
 } from './health/health.js'
 export type { Ledger, LedgerStatus } from './ledger/ledger.js'
+export type {
+  EraseOptions,
+  Erasure,
+  EventsErasure,
+  EventsToErase,
+  SubjectErasure,
+} from './privacy/erase-options.js'
+export type { SubjectOption } from './privacy/subject-option.js'
 export type { LedgerOptions, VerifySchedule } from './ledger/options.js'
 export type { ReasonOptions, RestartOptions } from './ledger/changes.js'
 export type {

@@ -12,6 +12,11 @@ export interface PrivacyOptions {
   readonly keys: SubjectKeys
   /** The personal attributes of a custom event. Called for each custom event, with its attributes as they would be stored. @default none */
   readonly custom?: (type: string, attributes: JsonObject) => readonly PersonalRule[]
+  /**
+   * Days after which a backup of the keys is deleted, 0 or more; 0 if the keys are in no backup. An erasure is complete when no backup has the key: after
+   * these days, or once all keys have a new master key (`rotate`) and the former one is destroyed. @default unknown, so only `rotate` completes erasures
+   */
+  readonly keyBackupDays?: number | undefined
 }
 
 const PRIVACY: OptionNames<PrivacyOptions> = { keys: true, custom: true }

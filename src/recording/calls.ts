@@ -1,14 +1,15 @@
 import { MAX_TIMER_MS } from '../async/timers.js'
 import type { AuditEvent, EventDraft } from '../event/event.js'
+import type { IdSuffix } from '../event/event-id.js'
 import type { EventTypes } from '../event/event-types.js'
-import { type Clock, systemClock } from '../event/timestamp.js'
+import { type Clock, type Microseconds, systemClock } from '../event/timestamp.js'
 import { createClockGuard, guardedClock } from '../store/clock-guard.js'
 import { sealedRecorder } from './sealed-recorder.js'
 import type { Sealing } from '../privacy/sealing.js'
 import { backgroundOf } from '../store/background.js'
 import type { EventJournal } from '../store/journal.js'
 import { type EventStore, readTuning, type SuppressedCount } from '../store/store.js'
-import { type Caller, createCaller } from './call.js'
+import { type Caller, type CallParts, createCaller } from './call.js'
 import { createCollapsing } from './collapse.js'
 import type { Collapsing } from './collapse-rules.js'
 import { createDrafts, type DraftOptions, type Drafts } from './drafts.js'
@@ -37,6 +38,15 @@ export interface CallsOptions extends Omit<DraftOptions, 'keep'> {
   readonly sealing: Sealing | undefined
 }
 
+/** An event of the log itself that several calls may record, also calls of other processes; one of them is stored. */
+export interface OnceOnly {
+  /** The end of the id, the same for all of these calls. */
+  readonly suffix: IdSuffix
+  readonly username: string
+  /** A time before the event, if another call has stored it. The store searches the events after it. */
+  readonly since: Microseconds
+}
+
 /** The calls of one log until they are settled. */
 export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly intents: IntentKeeper
@@ -44,6 +54,12 @@ export interface Calls extends Pick<Caller, 'record' | 'refuseNew'> {
   readonly suppressedDraft: (counts: readonly SuppressedCount[]) => EventDraft
   /** Records an event of the log itself, which does not count as a call, within `ms` milliseconds. @default `deadlineMs` */
   readonly recordOwn: (type: string, data: object, ms?: number) => Promise<AuditEvent | undefined>
+  /** Records an event of the log itself, unless another call with this suffix has: see {@link OnceOnly}. Resolves to the stored event. */
+  readonly recordOnce: (
+    type: string,
+    data: object,
+    once: OnceOnly,
+  ) => Promise<AuditEvent | undefined>
   readonly counted: Collapsing['counted']
   stats(): AuditLogStats
   /** `undefined` unless the store is down. */
@@ -104,6 +120,18 @@ function gapEvent({
   }
 }
 
+const createRecordOnce =
+  ({
+    drafts,
+    outcomes,
+    recorder,
+  }: Pick<CallParts, 'drafts' | 'outcomes' | 'recorder'>): Calls['recordOnce'] =>
+  async (type, data, { suffix, username, since }) => {
+    const draft = { ...drafts.system(type, undefined, data, { username }), suffix }
+    outcomes.ownDrafts.add(draft)
+    return recorder.add(draft, { isOwn: true, earlier: { since, until: 0 } })
+  }
+
 /** Assembles the parts of recording. */
 export function createCalls(options: CallsOptions): Calls {
   const { store, types, waiting, journal, sealing } = options
@@ -159,6 +187,7 @@ export function createCalls(options: CallsOptions): Calls {
       gapDraft(counts.map((count): Loss => ({ ...count, reason: 'throttled' }))),
     recordOwn: async (type, data, ms = deadlineMs) =>
       recorder.add(ownDraft(type, data), { isOwn: true, deadline: performance.now() + ms }),
+    recordOnce: createRecordOnce({ drafts, outcomes, recorder }),
     counted: collapsing.counted,
     stats: () => ({ ...outcomes.counts, waiting: recorder.waiting() }),
     outage: recorder.outage,

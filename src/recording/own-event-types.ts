@@ -115,8 +115,8 @@ export const ownEventTypes = {
   'info:audit_log:erase': {
     area: 'Audit log',
     description:
-      'data of a person was erased: `subject` is the ref of the destroyed key, or `ids` are the removed events',
-    data: ['subject', 'ids', 'count'],
+      'data of a person was erased: `subject` is the ref of the destroyed key, or `ids` are the removed events, and `remaining` says where bytes of them may be',
+    data: ['subject', 'ids', 'count', 'erasure', 'remaining'],
     reason: 'required',
     sentence: 'erased personal data in {count} {count:event/events}[: {reason}]',
     sentences: {

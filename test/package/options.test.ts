@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -152,6 +153,7 @@ const CORE: readonly Row[] = [
   ['WaitOptions', (given) => audit.importEvents([], given), 'signl', 'signal'],
   ['WaitOptions', (given) => audit.consistencyToken(given), 'signl', 'signal'],
   ['WaitOptions', (given) => audit.flush(given), 'signl', 'signal'],
+  ['WaitOptions', (given) => audit.erasures(given), 'signl', 'signal'],
   ['WaitOptions', (given) => audit.close(given), 'signl', 'signal'],
   ['WaitOptions', (given) => verifyArchive('.', given), 'signl', 'signal'],
   ['ListOptions', (given) => audit.list('', given), 'lasy', 'lazy'],
@@ -198,6 +200,13 @@ const CORE: readonly Row[] = [
     'reasn',
     'reason',
     { reason: 'known' },
+  ],
+  [
+    'EraseOptions',
+    (given) => audit.erase({ ids: [randomUUID()] }, given),
+    'usrname',
+    'username',
+    { reason: 'request', username: 'dpo' },
   ],
   ['ParseOptions', (given) => parseQuery('', given), 'attribute', 'attributes'],
   ['EventQuery', (given) => audit.list(given), 'limt', 'limit', parseQuery('')],

@@ -10,7 +10,7 @@ import { NEWEST } from '../store/consistency-token.js'
 import { pagesOf } from '../store/pages.js'
 import { readOnlyError } from '../store/read-only.js'
 import { type EventStore, WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
-import { checkKeyBackupDays, completedAt, missingSteps } from './completion.js'
+import { completedAt, missingSteps } from './completion.js'
 import {
   endEventsErasure,
   eraseEvents,
@@ -51,8 +51,10 @@ export interface Erasing {
     options?: WaitOptions,
   ): AsyncGenerator<AuditEvent, void, void>
   loadKeys(subjects: readonly SubjectOption[], options?: WaitOptions): Promise<void>
-  /** Ends the attempts to end erasures of earlier processes, and resolves when no call is under way. */
+  /** Stops ending erasures of earlier processes, and resolves when no call is under way. */
   close(): Promise<void>
+  /** Closes the keys. */
+  end(): Promise<void>
 }
 
 const RETRY_MS = 60_000
@@ -177,7 +179,6 @@ async function eventsErasures(store: EventStore, options: WaitOptions): Promise<
 /** Erases persons and events. At the start of a log, ends what earlier processes have begun. Throws `INVALID_OPTION`. */
 export function createErasing(context: ErasingContext): Erasing {
   const { store, types, privacy } = context
-  checkKeyBackupDays(privacy?.keyBackupDays)
   // Two calls of one process must not give the same event to the store in one batch.
   const inOrder = createSerial()
   const finishing =
@@ -247,6 +248,9 @@ export function createErasing(context: ErasingContext): Erasing {
       isClosed = true
       await finishing?.stop()
       await inOrder(async () => {})
+    },
+    async end() {
+      await privacy?.keys.close()
     },
   }
 }

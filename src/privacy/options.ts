@@ -4,6 +4,7 @@ import type { EventTypes } from '../event/event-types.js'
 import type { LinkTable } from '../event/links.js'
 import { overlap, type PersonalRule } from '../event/personal.js'
 import { type OptionNames, requireOptions } from '../options.js'
+import { checkKeyBackupDays } from './completion.js'
 import type { SubjectKeys } from './subject-keys.js'
 
 /** Encryption of attributes about persons. */
@@ -19,7 +20,7 @@ export interface PrivacyOptions {
   readonly keyBackupDays?: number | undefined
 }
 
-const PRIVACY: OptionNames<PrivacyOptions> = { keys: true, custom: true }
+const PRIVACY: OptionNames<PrivacyOptions> = { keys: true, custom: true, keyBackupDays: true }
 
 const fault = (message: string): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `AuditLog: ${message}`)
@@ -50,6 +51,7 @@ export function readPrivacy(
     throw fault('privacy.keys must be a key store, such as sqliteSubjectKeys of daybook/sqlite')
   if (given.custom !== undefined && typeof given.custom !== 'function')
     throw fault('privacy.custom must be a function')
+  checkKeyBackupDays(given.keyBackupDays)
   checkLinks(types, links)
   return given
 }

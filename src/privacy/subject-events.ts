@@ -41,10 +41,42 @@ const namedIn = ({ types, from }: NamingTypes, id: string): Grouping =>
 export const namingEvents = (types: EventTypes, { kind, id }: KnownSubject): Grouping | undefined =>
   anyOf(namingTypes(types, kind).map((row) => namedIn(row, id)))
 
+const MAX_WORDS = 5
+
+/** The JSON Pointers that a name may stand for: `/a_b` and `/a/b` for `a_b`. Of a long name, only the first and the last. */
+function pointersOf(name: string): readonly string[] {
+  const [first, ...words] = name.split('_')
+  if (words.length >= MAX_WORDS) return [`/${name}`, `/${name.replaceAll('_', '/')}`]
+  return words.reduce<readonly string[]>(
+    (pointers, word) => pointers.flatMap((one) => [`${one}_${word}`, `${one}/${word}`]),
+    [`/${first}`],
+  )
+}
+
+/** Events with a change at one of these pointers and without an encrypted part. Encrypted changes keep their pointers. */
+const clearChanges = (pointers: readonly string[]): Grouping => ({
+  combinator: 'and',
+  conditions: oneCondition('personal_subject', 'null', []).conditions,
+  groupings: [
+    {
+      combinator: 'or',
+      conditions: [
+        ...oneCondition('changes_path', 'in', pointers).conditions,
+        ...oneCondition(
+          'changes_path',
+          'start_any',
+          pointers.map((one) => `${one}/`),
+        ).conditions,
+      ],
+      groupings: [],
+    },
+  ],
+})
+
 /** As {@link namingEvents}, only events that hold a personal attribute in clear: they were recorded before the declaration. */
 export function clearEvents(types: EventTypes, { kind, id }: KnownSubject): Grouping | undefined {
   const inClear = ({ attributes }: NamingTypes): Grouping => ({
-    combinator: 'and',
+    combinator: 'or',
     conditions: [
       {
         attributes: concealedNames(attributes),
@@ -53,7 +85,7 @@ export function clearEvents(types: EventTypes, { kind, id }: KnownSubject): Grou
         values: [],
       },
     ],
-    groupings: [],
+    groupings: [clearChanges(attributes.flatMap(pointersOf))],
   })
   return anyOf(namingTypes(types, kind).map((row) => bothOf(namedIn(row, id), inClear(row))!))
 }

@@ -84,6 +84,7 @@ export type {
   EventsToErase,
   SubjectErasure,
 } from './privacy/erase-options.js'
+export type { PrivacyOptions } from './privacy/options.js'
 export type { SubjectOption } from './privacy/subject-option.js'
 export type { LedgerOptions, VerifySchedule } from './ledger/options.js'
 export type { ReasonOptions, RestartOptions } from './ledger/changes.js'

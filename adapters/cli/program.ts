@@ -102,7 +102,9 @@ async function runCommand(
   }
   const configFile =
     (options['config'] as string | undefined) ?? (terminal.env['DAYBOOK_CONFIG'] || undefined)
-  const config = configFile === undefined || !target ? undefined : await loadConfig(configFile)
+  const takesConfig = optionsOf(command).some(({ flags }) => flags.startsWith('--config '))
+  const config =
+    configFile === undefined || !takesConfig ? undefined : await loadConfig(configFile)
   const conceal = options['conceal'] as readonly string[] | undefined
   if (conceal && target?.kind === 'http')
     throw usageError('--conceal: the server of the feed chooses what its users see')

@@ -5,7 +5,7 @@ import { formatTimestamp, type Microseconds } from '../event/timestamp.js'
 import { NEWEST } from '../store/consistency-token.js'
 import { readAll } from '../store/read-states.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
-import type { EventsErasure } from './erase-options.js'
+import type { EraseOptions, EventsErasure } from './erase-options.js'
 import { type Hold, heldError } from './erase-subject.js'
 import { type RecordOnce, recordErasure } from './erasure-event.js'
 import type { ErasureRequest } from './subject-keys.js'
@@ -123,10 +123,21 @@ async function checkEvents(
 export async function eraseEvents(
   eraser: EventsEraser,
   ids: readonly string[],
-  { reason, username }: ErasureRequest,
+  { reason, username, dryRun }: EraseOptions,
   options: WaitOptions,
 ): Promise<EventsErasure> {
   const { store, requireRemoval } = eraser
+  if (dryRun) {
+    const found = await readEvents(store, ids, options)
+    await checkEvents(eraser, found, options)
+    const present = new Set(found.map(({ id }) => id))
+    return {
+      ids: ids.filter((id) => present.has(id)),
+      missing: ids.filter((id) => !present.has(id)),
+      events: present.size,
+      remaining: [],
+    }
+  }
   await requireRemoval(options)
   const ended = new Set<string>()
   const remaining = new Set<string>()

@@ -4,7 +4,12 @@ import { WAIT_OPTIONS, type WaitOptions } from '../store/store.js'
 import type { ErasureRequest } from './subject-keys.js'
 
 /** Options of {@link AuditLog.erase}. */
-export interface EraseOptions extends WaitOptions, ErasureRequest {}
+export interface EraseOptions extends WaitOptions, ErasureRequest {
+  /**
+   * Changes nothing: resolves to what the call would erase, and rejects as it would. A blank reason and username are allowed then. @default false
+   */
+  readonly dryRun?: boolean | undefined
+}
 
 /** Whole events, by their ids. */
 export interface EventsToErase {
@@ -16,7 +21,7 @@ export interface EventsToErase {
 export interface SubjectErasure {
   /** The ref of the destroyed key; null if there was no key, so that nothing was erased. */
   readonly ref: string | null
-  /** RFC 3339, UTC; null if nothing was erased. */
+  /** RFC 3339, UTC; null if nothing was erased, also after `dryRun`. */
   readonly erased_at: string | null
   /** Number of events whose data is unreadable now. */
   readonly events: number
@@ -54,15 +59,23 @@ export interface Erasure extends ErasureRequest {
   readonly complete_at?: string
 }
 
-const ERASE_OPTIONS: OptionNames<EraseOptions> = { ...WAIT_OPTIONS, reason: true, username: true }
+const ERASE_OPTIONS: OptionNames<EraseOptions> = {
+  ...WAIT_OPTIONS,
+  reason: true,
+  username: true,
+  dryRun: true,
+}
 
 /** Throws `INVALID_OPTION`. */
 export function readEraseOptions(given: unknown): EraseOptions {
   requireOptions(given, ERASE_OPTIONS, 'erase')
   const options = given as EraseOptions
+  const { dryRun = false } = options
+  if (typeof dryRun !== 'boolean')
+    throw new AuditLogError('INVALID_OPTION', 'erase: dryRun must be true or false')
   for (const name of ['reason', 'username'] as const) {
     const value: unknown = options[name]
-    if (typeof value !== 'string' || value.trim() === '')
+    if (typeof value !== 'string' || (value.trim() === '' && !dryRun))
       throw new AuditLogError('INVALID_OPTION', `erase: ${name} must be a text that is not blank`)
   }
   return options

@@ -8,11 +8,11 @@ import type { CountsQuery } from '../store/counts.js'
 import { pagesOf } from '../store/pages.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { completedAt } from './completion.js'
-import type { SubjectErasure } from './erase-options.js'
+import type { EraseOptions, SubjectErasure } from './erase-options.js'
 import { type RecordOnce, recordErasure } from './erasure-event.js'
 import { clearEvents, sealedFor } from './subject-events.js'
 import type { KnownSubject } from './subject-option.js'
-import type { ErasureRequest, KeyErasure, SubjectKeys } from './subject-keys.js'
+import type { KeyErasure, SubjectKeys } from './subject-keys.js'
 
 /** A filter of events that must not be removed. */
 export interface Hold {
@@ -113,12 +113,18 @@ export async function endErasure(
 export async function eraseSubject(
   eraser: SubjectEraser,
   subject: KnownSubject,
-  { reason, username }: ErasureRequest,
+  { reason, username, dryRun }: EraseOptions,
   options: WaitOptions,
 ): Promise<SubjectErasure> {
   const { store, types, keys, keyBackupDays } = eraser
   const ref = await keys.find(subject, options)
   if (ref !== undefined) await checkHolds(eraser, ref, options)
+  if (dryRun) {
+    const sealed = ref === undefined ? undefined : sealedFor(ref)
+    const events = await countEvents(store, sealed, options)
+    const unsealed = await countEvents(store, clearEvents(types, subject), options)
+    return { ref: ref ?? null, erased_at: null, events, unsealed }
+  }
   const begun =
     ref === undefined ? undefined : await keys.beginErasure(subject, { reason, username }, options)
   const events = begun ? await endErasure(eraser, begun, options) : 0

@@ -200,7 +200,7 @@ export function createErasing(context: ErasingContext): Erasing {
     async erase(what, given) {
       const options = readEraseOptions(given)
       const waiting = { signal: options.signal }
-      if (store.readOnly) throw readOnlyError()
+      if (store.readOnly && !options.dryRun) throw readOnlyError()
       if (isOfEvents(what, types)) {
         checkOptions(what, { ids: true }, 'erase')
         const ids = readIds(what.ids)

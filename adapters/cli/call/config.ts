@@ -26,16 +26,22 @@ const CONFIG: OptionNames<LogConfig> = {
   random: true,
 }
 
+/** The default export of a module. Throws a usage error that names the option, such as `--config`. */
+export async function loadDefault(file: string, option: string): Promise<unknown> {
+  if (!existsSync(file)) throw usageError(`${option}: there is no file ${file}`)
+  try {
+    const loaded = (await import(pathToFileURL(path.resolve(file)).href)) as {
+      readonly default?: unknown
+    }
+    return loaded.default
+  } catch (error) {
+    throw usageError(`${option} ${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** Loads the module from `--config`. Its default export has options of `AuditLog`. */
 export async function loadConfig(file: string): Promise<LogConfig> {
-  if (!existsSync(file)) throw usageError(`--config: there is no file ${file}`)
-  let loaded: { readonly default?: unknown }
-  try {
-    loaded = (await import(pathToFileURL(path.resolve(file)).href)) as typeof loaded
-  } catch (error) {
-    throw usageError(`--config ${file}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  const config = loaded.default
+  const config = await loadDefault(file, '--config')
   if (typeof config !== 'object' || config === null)
     throw usageError(
       `--config ${file}: its default export must be an object with options of AuditLog`,
@@ -47,5 +53,5 @@ export async function loadConfig(file: string): Promise<LogConfig> {
   } catch (error) {
     throw usageError(`--config ${file}: ${(error as Error).message}`)
   }
-  return config
+  return config as LogConfig
 }

@@ -170,13 +170,16 @@ async function lastHead(audit: AuditLog, options: Waiting | undefined): Promise<
   )
 }
 
+/** The user of this process, whom recorded reads name. */
+export const userOf = (env: Terminal['env']): string => env['USER'] || env['USERNAME'] || 'you'
+
 /** A log on SQLite or Postgres, opened by this process. */
 export async function openStoredLog(
   target: StoredTarget,
   options: OpenOptions,
   { signal, env }: Terminal,
 ): Promise<OpenLog> {
-  const username = env['USER'] || env['USERNAME'] || 'you'
+  const username = userOf(env)
   // A command that records its read has to write, so it fails without the right to write.
   const readOnly = options.readOnly && options.config?.ownEvents?.reads !== true
   const { store, outages } = watchOutages(await openStore(target, { ...options, readOnly }))

@@ -3,12 +3,10 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { CleaningResult } from '../../../src/cleaning/rule.js'
 import type { Call } from '../call/command.js'
 import { type Exit, usageError } from '../terminal/exit-codes.js'
+import { counted } from '../terminal/format.js'
 import { printNotice } from '../terminal/notice.js'
 import { showElapsed, showProgress } from '../terminal/progress.js'
 import { write } from '../terminal/terminal.js'
-
-const counted = (count: number): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
 
 function textOf(result: CleaningResult, isPreview: boolean): string {
   const {
@@ -25,7 +23,7 @@ function textOf(result: CleaningResult, isPreview: boolean): string {
   if (error !== undefined) return `${name}: failed: ${error}`
   const isSkipped = skipped !== undefined && removed_count + due_count === 0
   if (isSkipped) return `${name}: skipped: ${skipped}`
-  const what = (count: number): string => (target === 'events' ? counted(count) : String(count))
+  const what = (count: number): string => (target === 'events' ? counted(count, 'event') : String(count))
   const range = oldest_due ? `, from ${oldest_due} to ${newest_due ?? oldest_due}` : ''
   const partly = skipped === undefined ? '' : `; partly skipped: ${skipped}`
   if (isPreview) return `${name}: would remove ${what(due_count)}${range}${partly}`

@@ -33,3 +33,7 @@ export const megabytesText = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
 /** `1,234,567`. */
 export const numberText = (number: number): string => number.toLocaleString('en')
+
+/** `1 event`, `12,000 events`. */
+export const counted = (count: number, noun: string): string =>
+  `${numberText(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -84,7 +84,17 @@ export type {
   EventsToErase,
   SubjectErasure,
 } from './privacy/erase-options.js'
+export type { PersonalRule, SealedPart } from './event/personal.js'
 export type { PrivacyOptions } from './privacy/options.js'
+export type {
+  ErasedKey,
+  ErasureRequest,
+  KeyErasure,
+  MasterKey,
+  Subject,
+  SubjectKey,
+  SubjectKeys,
+} from './privacy/subject-keys.js'
 export type { SubjectOption } from './privacy/subject-option.js'
 export type { LedgerOptions, VerifySchedule } from './ledger/options.js'
 export type { ReasonOptions, RestartOptions } from './ledger/changes.js'

@@ -130,7 +130,8 @@ async function costs(events: number): Promise<Costs> {
   const cipher = await cpuOf(events, encrypt)
   const readable = await cpuOf(events, () => fill(plain, events))
   const encrypted = await cpuOf(events, () => fill(sealed, events))
-  let [opened, left]: AuditEvent[][] = [[], []]
+  let opened: readonly AuditEvent[] = []
+  let left: readonly AuditEvent[] = []
   const total = events + warm
   const asStored = await cpuOf(total, async () => (left = await readAll(plain, 'open')))
   const asOpened = await cpuOf(total, async () => (opened = await readAll(sealed, 'open')))

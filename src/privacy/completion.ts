@@ -21,7 +21,10 @@ export interface KeyCopies {
 /** Throws `INVALID_OPTION`. */
 export function checkKeyBackupDays(days: unknown): void {
   if (days === undefined || (typeof days === 'number' && Number.isFinite(days) && days >= 0)) return
-  throw new AuditLogError('INVALID_OPTION', 'AuditLog: privacy.keyBackupDays must be a number of 0 or more')
+  throw new AuditLogError(
+    'INVALID_OPTION',
+    'AuditLog: privacy.keyBackupDays must be a number of 0 or more',
+  )
 }
 
 /** Time at which nothing has the key any more; `undefined` if it is not known. */

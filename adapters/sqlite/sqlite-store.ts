@@ -19,6 +19,7 @@ import {
 } from './connection/connection.js'
 import { openDatabase, type SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
+import { isFilePath } from './connection/filename.js'
 import { readCacheBytes } from './connection/page-cache.js'
 import { driverOf, fileOfHandle, type HostDatabase } from './connection/host-handle.js'
 import { type Compression, readCompression } from './index/compression.js'
@@ -139,13 +140,9 @@ function handleOf(options: SqliteStoreOptions): HostDatabase | undefined {
   return filename === undefined ? database : undefined
 }
 
-/** An address such as `sqlite:audit.db` would become the name of a new file. */
-const ADDRESS = /^(?:[a-z][a-z\d+.-]+:\/\/|sqlite:|file:)/i
-
 /** Throws `INVALID_OPTION`. */
 function checkFilename(filename: unknown): asserts filename is string {
-  const isPath = typeof filename === 'string' && filename !== '' && !ADDRESS.test(filename)
-  if (isPath && filename !== ':memory:') return
+  if (isFilePath(filename)) return
   throw invalidOption(
     'sqliteStore: filename must be the path of a file, or database an open handle; for a log in memory use daybook/memory',
   )

@@ -3,10 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { memoryKeyTable } from '../../../adapters/memory/subject-keys.js'
 import { type KeyClock, MAX_AGE_MS } from '../../../src/privacy/keys/key-cache.js'
+import { openFile } from '../../../adapters/sqlite/subject-keys.js'
+import { sqliteKeyTable } from '../../../adapters/sqlite/schema/subject-keys.js'
 import type { KeyTable } from '../../../src/privacy/keys/key-table.js'
 import { createSubjectKeys } from '../../../src/privacy/keys/keys.js'
 import { readMaster } from '../../../src/privacy/keys/master.js'
 import type { MasterKey, SubjectKey, SubjectKeys } from '../../../src/privacy/subject-keys.js'
+import { tempDir } from '../../support/temp.js'
 import { errorWith } from '../../unit/errors.js'
 
 /** Opens tables of the same store. */
@@ -16,6 +19,16 @@ const PLACES: Readonly<Record<string, () => Promise<Tables>>> = {
   async memory() {
     const table = memoryKeyTable()
     return () => ({ ...table, close: async () => {} })
+  },
+  async SQLite() {
+    const { file, remove } = tempDir()
+    onTestFinished(remove)
+    const filename = file('keys.db')
+    return () => {
+      const table = sqliteKeyTable(openFile({ filename }))
+      onTestFinished(() => table.close())
+      return table
+    }
   },
 }
 

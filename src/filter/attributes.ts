@@ -1,6 +1,7 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { spend, type Steps } from './steps.js'
 import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
+import { SEALED_DATA, searchedAttributes } from '../event/personal.js'
 
 /** Called with each JSON value that a name leads to. Returns true to end the walk. */
 export type Visit = (value: JsonValue) => boolean
@@ -172,13 +173,14 @@ function* collectValues(root: JsonObject, name: string, found: JsonValue[]): Ste
 
 /**
  * The walk for an attribute's name in events. The name of an own field always means that field; `source`
- * also reaches the event's source.
+ * also reaches the event's source. No name reaches a ciphertext.
  */
 function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
   if (isOwnField(name)) return OWN_FIELD_WALKS[name](visit)
   const walk = pathWalk(name, visit)
   if (name === SOURCE)
     return (event) => (event.source !== null && visit(event.source)) || walk(event.attributes)
+  if (name === SEALED_DATA) return (event) => walk(searchedAttributes(event.attributes))
   return (event) => walk(event.attributes)
 }
 
@@ -209,13 +211,16 @@ function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]
   if (isOwnField(name)) return [event[name]]
   const found: JsonValue[] = []
   if (name === SOURCE && event.source !== null) found.push(event.source)
-  yield* collectValues(event.attributes, name, found)
+  const { attributes } = event
+  const searched = name === SEALED_DATA ? searchedAttributes(attributes) : attributes
+  yield* collectValues(searched, name, found)
   return found
 }
 
 function* eventTextsInSteps(event: AuditEvent): Steps<JsonValue[]> {
   const found: JsonValue[] = []
-  const lists: JsonValue[][] = [[event.type, event.username, event.source, event.attributes]]
+  const { type, username, source } = event
+  const lists: JsonValue[][] = [[type, username, source, searchedAttributes(event.attributes)]]
   let seen = 0
   for (const list of lists)
     for (const value of list) {
@@ -249,10 +254,10 @@ function eventTextsWalk(visit: Visit): Walk<AuditEvent> {
     return false
   }
   return ({ type, username, source, attributes }) =>
-    visit(type) || walk(username) || walk(source) || walk(attributes)
+    visit(type) || walk(username) || walk(source) || walk(searchedAttributes(attributes))
 }
 
-/** Leads to all texts of an event but its id. */
+/** Leads to all texts of an event but its id and ciphertexts. */
 const eventTexts: AttributeReader<AuditEvent> = {
   types: new Map(),
   isOpen: true,

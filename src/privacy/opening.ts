@@ -25,7 +25,9 @@ export interface Opening {
 
 /** Most events have no parts, and need not be parsed to see that. */
 const partsOf = (event: AuditEvent): readonly SealedPart[] =>
-  event instanceof LazyEvent && !event.mayHave(`"${PERSONAL}"`) ? [] : sealedParts(event.attributes)
+  event instanceof LazyEvent && !event.mayHave(`"${PERSONAL}"`)
+    ? []
+    : (sealedParts(event.attributes) ?? [])
 
 type KnownKeys = ReadonlyMap<string, SubjectKey | ErasedKey>
 

@@ -104,7 +104,7 @@ function sealedAttributes(
     const { ref, key } = keys[i]!
     return { subject: ref, data: sealValues(key, event, values, isRepeatable) }
   })
-  const earlier = sealedParts(rest).map((part) => ({ ...part }))
+  const earlier = (sealedParts(rest) ?? []).map((part) => ({ ...part }))
   return { ...withUnknown(rest, parts), [PERSONAL]: [...earlier, ...sealed] }
 }
 
@@ -134,7 +134,7 @@ export function createSealing(
       const separated = separationOf(event)?.(event)
       if (!separated || separated.parts.length === 0) return undefined
       const { attributes } = event
-      if (Object.hasOwn(attributes, PERSONAL) && sealedParts(attributes).length === 0)
+      if (Object.hasOwn(attributes, PERSONAL) && !sealedParts(attributes))
         throw takenError(event.type)
       return { event, ...separated }
     },

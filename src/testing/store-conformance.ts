@@ -29,6 +29,7 @@ import { readCases } from './conformance/read.js'
 import { rangeCases } from './conformance/ranges.js'
 import { removeCases } from './conformance/remove.js'
 import { reopenCases } from './conformance/reopen.js'
+import { sealedPartCases } from './conformance/sealed-parts.js'
 import { stateCases } from './conformance/state.js'
 import { suppressedCases } from './conformance/suppressed.js'
 import { tailCases } from './conformance/tail.js'
@@ -136,6 +137,7 @@ const allCases: readonly Case[] = [
     consistencyCases,
     filterCases,
     freeTextCases,
+    sealedPartCases,
     orderCases,
     importCases,
     removeCases,

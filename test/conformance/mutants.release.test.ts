@@ -13,6 +13,7 @@ import {
   type Mutants,
   withOccurredAt,
 } from './model-store.js'
+import { sealedPartMutants } from './sealed-part-mutants.js'
 import { throttleMutants } from './throttle-mutants.js'
 
 describe('a store with every ability but a ledger', () => {
@@ -605,9 +606,14 @@ async function failingCase(cases: readonly ConformanceCase[]): Promise<string | 
   return undefined
 }
 
-const allMutants = [mutants, throttleMutants, liveMutants, countMutants, explainMutants].flatMap(
-  (one) => Object.entries(one),
-)
+const allMutants = [
+  mutants,
+  throttleMutants,
+  liveMutants,
+  countMutants,
+  explainMutants,
+  sealedPartMutants,
+].flatMap((one) => Object.entries(one))
 
 /** Mutants with which a case waits until its time limit. */
 const WAITING: ReadonlySet<string> = new Set([

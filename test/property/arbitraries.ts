@@ -43,7 +43,16 @@ const ODD = ['k.x', 'k"q', 'k[0]', 'k\\b', "k'", 'k$', 'ké', '__proto__', '_', 
 /** Object keys that join to {@link NAMES}, flat, nested and through arrays. */
 const KEYS = ['a', 'a_b', 'a_b_c', 'b', 'b_c', 'c', 't', 'n', 'a_or_t', ...ODD]
 const ODD_NAMES = [...ODD.filter((key) => key !== ''), 'a_k.x', 'a_k"q', 'a__', '_a', 'a___proto__']
-const NAMES = words('a a_b a_b_c b b_c c t n n t a_or_t zz a_b_c_d_e')
+const NAMES = words('a a_b a_b_c b b_c c t n n t a_or_t zz a_b_c_d_e personal_subject')
+
+/** Ciphertexts that have words of queries, and values that are nearly sealed parts. */
+const personal: fc.Arbitrary<JsonValue> = fc.array(
+  fc.record({
+    subject: fc.constantFrom('alphaalphaalphaalphaal', 'betabetabetabetabetabe', 'alpha'),
+    data: fc.constantFrom('alpha-'.repeat(8), 'Kelvin_'.repeat(8), '7'.repeat(40), 'beta'),
+  }),
+  { minLength: 1, maxLength: 2 },
+)
 
 const { value } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
   value: fc.oneof(
@@ -57,7 +66,10 @@ const { value } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => (
 
 const attributes: fc.Arbitrary<JsonObject> = fc
   .record(
-    { a: value, a_b: value, a_b_c: value, b: value, t: scalar, n: scalar, a_or_t: scalar },
+    {
+      ...{ a: value, a_b: value, a_b_c: value, b: value, t: scalar, n: scalar, a_or_t: scalar },
+      personal,
+    },
     { requiredKeys: [] },
   )
   .chain((usual) =>

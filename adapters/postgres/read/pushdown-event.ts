@@ -1,6 +1,7 @@
 import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import { isWholeId } from '../../../src/filter/evaluate.js'
 import { parseEventId } from '../../../src/event/event-id.js'
+import { SEALED_DATA } from '../../../src/event/personal.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Predicate } from '../../../src/filter/predicates.js'
@@ -166,6 +167,8 @@ export function pushDownEvents(where: Grouping | undefined, foreignIds: string):
   const pushDownAll = (ofAttribute: PushDownAttribute): Sql | undefined =>
     pushDownWithinLength(where, (name, predicate, values) => {
       if (name === ANY_TEXT) return pushDownAnyText(predicate, values, foreignIds)
+      // A path would find ciphertexts.
+      if (name === SEALED_DATA) return undefined
       if (name === SOURCE) return pushDownSource(predicate, values, ofAttribute)
       return isOwnField(name)
         ? pushDownOwnField(name, predicate, values, foreignIds)

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../../src/event/event.js'
+import { PERSONAL, searchedAttributes } from '../../../src/event/personal.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'
@@ -53,10 +55,16 @@ function sampleAfter(
   return sample
 }
 
+/** The JSON text without ciphertexts, which no two events have in common. */
+function commonText({ attributes }: EventRow): string {
+  if (!attributes.includes(JSON.stringify(PERSONAL))) return attributes
+  return JSON.stringify(searchedAttributes(JSON.parse(attributes) as JsonObject))
+}
+
 /** Of events that are spread over the sample. */
 function dictionaryOf(sample: readonly EventRow[]): Uint8Array {
-  const texts = sample.map(({ attributes }) =>
-    Buffer.from(attributes.slice(0, MAX_EVENT_BYTES)).subarray(0, MAX_EVENT_BYTES),
+  const texts = sample.map((row) =>
+    Buffer.from(commonText(row).slice(0, MAX_EVENT_BYTES)).subarray(0, MAX_EVENT_BYTES),
   )
   const average = texts.reduce((sum, { length }) => sum + length, 0) / texts.length
   const interval = Math.max(1, Math.floor((sample.length * average) / MAX_BYTES))

@@ -1,4 +1,5 @@
 import { ANY_TEXT, isOwnField, SOURCE } from '../../../src/event/own-fields.js'
+import { SEALED_DATA } from '../../../src/event/personal.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'
@@ -28,7 +29,8 @@ const pushDownSource: PushDownAttribute = (name, predicate, values) => {
 
 /** Pushes a predicate down to an own field, which has a column, or to an attribute in the JSON. */
 export const pushDownAttribute: PushDownAttribute = (attribute, predicate, values) => {
-  if (attribute === ANY_TEXT) return undefined
+  // SQL would find ciphertexts, too.
+  if (attribute === ANY_TEXT || attribute === SEALED_DATA) return undefined
   if (isOwnField(attribute)) return pushDownOwnField(attribute, predicate, values)
   if (attribute === SOURCE) return pushDownSource(attribute, predicate, values)
   const { test, negated } = predicate

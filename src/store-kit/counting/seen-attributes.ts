@@ -4,6 +4,7 @@ import { firstInOrderOf } from '../../filter/order.js'
 import { compareText } from '../../filter/values.js'
 import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
+import { searchedAttributes } from '../../event/personal.js'
 import type { CountedEvent, FigureTally } from './figure-tally.js'
 import { createSeenValues, type Capacity, type SeenValues } from './seen-values.js'
 
@@ -88,8 +89,9 @@ export function createSeenAttributes(): SeenAttributes {
   }
 
   return {
-    add: (counted) => members('', counted.event.attributes, counted),
-    addInSteps: (counted) => membersInSteps('', counted.event.attributes, counted),
+    add: (counted) => members('', searchedAttributes(counted.event.attributes), counted),
+    addInSteps: (counted) =>
+      membersInSteps('', searchedAttributes(counted.event.attributes), counted),
     *top() {
       const order = firstInOrderOf(
         names,

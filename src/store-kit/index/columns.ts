@@ -1,5 +1,6 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../../event/event.js'
 import { isOwnField } from '../../event/own-fields.js'
+import { searchedAttributes } from '../../event/personal.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
 import { compareText } from '../../filter/values.js'
@@ -161,7 +162,7 @@ export function createColumns({ names, values } = INDEX_BOUNDS): Columns {
       if (username !== null) list(table.ownColumn('username'), ownText(username))
       list(table.ownColumn('system'), system)
       if (source !== null) list(sources, listedSource(source, attributes))
-      addMembers(undefined, attributes)
+      addMembers(undefined, searchedAttributes(attributes))
       return atOnce.pending.length > 0 ? addPending(atOnce, addSoon, end) : end()
     },
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuditEvent, AuditLog, type EventStore, parseTimestamp } from 'daybook'
@@ -387,6 +388,25 @@ it('events of any size are compressed', async () => {
   const { events } = await audit.list('filter[sorts]=created_at&limit=16')
   expect(events.every((event, n) => event.attributes['text'] === texts[n])).toBe(true)
   expect(events).toHaveLength(16)
+})
+
+it('a dictionary has no ciphertexts', async () => {
+  const { audit, settle } = compressed()
+  const subject = 'subject-00000000000001'
+  const data = Array.from({ length: 80 }, () => randomBytes(60).toString('base64url'))
+  for (const one of data)
+    await audit.recordCustom('sealed', { text: 'common', personal: [{ subject, data: one }] })
+  await settle()
+  expect(packed()).toBe(80)
+  const dictionary = file.execute((database) =>
+    database.prepare('SELECT data FROM daybook_dictionaries').pluck().get(),
+  ) as Buffer
+  expect(dictionary.includes(subject)).toBe(true)
+  expect(data.filter((one) => dictionary.includes(one.slice(0, 16)))).toEqual([])
+  const { events } = await audit.list('limit=80&filter[sorts]=created_at')
+  expect(events.map((event) => event.attributes['personal'])).toEqual(
+    data.map((one) => [{ subject, data: one }]),
+  )
 })
 
 it('an unknown compression is refused', () => {

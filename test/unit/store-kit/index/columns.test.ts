@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { AuditEvent, JsonObject, QueryObject } from 'daybook'
 import { parseQuery } from 'daybook'
 import fc from 'fast-check'
@@ -215,4 +216,18 @@ it('an event of 100,000 values is added in steps, and found by each of its names
   // The event is not a candidate for other names that have a column.
   const both = partOf([eventOf({ other: 1 }), eventOf({ other: 1 }), eventOf(wide)])
   expect(candidates(both, 'filter[other_eq]=1')).toEqual([0, 1])
+})
+
+it('sealed parts take no more space than their subjects', () => {
+  const subjects = range(100).map((n) => `subject-${String(n % 9).padStart(14, '0')}`)
+  const sealed = subjects.map((subject, n) => ({
+    n,
+    personal: [{ subject, data: randomBytes(90).toString('base64url') }],
+  }))
+  const plain = subjects.map((subject, n) => ({ n, personal: [{ subject }] }))
+  const [a, b] = [columnsOf(sealed), columnsOf(plain)]
+  expect(Array.from(a.byName.keys())).toEqual(Array.from(b.byName.keys()))
+  expect(a.byName.get('personal_subject')!.values).toEqual(subjects)
+  expect(a.bytes).toBe(b.bytes)
+  expect(a.partialTexts).toEqual([])
 })

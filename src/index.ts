@@ -127,6 +127,7 @@ export type {
 export type { CallThrottle } from './recording/throttle-rules.js'
 export type { ClockDoubt } from './store/clock-guard.js'
 export type { Damage } from './store/damage.js'
+export type { Scrubbed, ScrubOptions, ScrubProgress } from './store/scrub.js'
 export type {
   RebuildOptions,
   RebuildProgress,

@@ -87,6 +87,14 @@ export function createMemoryStore(
       log.check(signal)
     },
 
+    async scrub({ signal } = {}) {
+      log.check(signal)
+      log.throttles.forget((time) => log.timeline.at(time) !== undefined)
+      state.prune(clock())
+      log.index.reset()
+      return { remaining: [] }
+    },
+
     watch: (hint) => log.watchers.add(hint),
     watchClock: (handler) => guard.watch(handler),
     acceptClock: () => guard.accept(),

@@ -13,6 +13,8 @@ export interface MemoryState {
     now: Microseconds,
     keepFor?: Microseconds,
   ): void
+  /** Deletes all values that have expired. */
+  prune(now: Microseconds): void
   /** See `EventStore.readStates`. */
   read(
     prefix: string,
@@ -32,11 +34,11 @@ const MAX_CHECKED = 100
 export function createState(): MemoryState {
   const entries = new Map<string, Entry>()
 
-  const deleteExpired = (now: Microseconds): void => {
+  const deleteExpired = (now: Microseconds, max: number): void => {
     let seen = 0
     for (const [key, { expiresAt }] of entries) {
       if (expiresAt <= now) entries.delete(key)
-      if (++seen === MAX_CHECKED) break
+      if (++seen === max) break
     }
   }
 
@@ -49,12 +51,13 @@ export function createState(): MemoryState {
     change(keys, change, now, keepFor = Infinity) {
       const before = new Map(keys.map((key) => [key, textOf(key, now)]))
       const after = changedStates(before, change, now)
-      if (after.size > 0 && keepFor < Infinity) deleteExpired(now)
+      if (after.size > 0 && keepFor < Infinity) deleteExpired(now, MAX_CHECKED)
       for (const [key, json] of after) {
         entries.delete(key)
         if (json !== undefined) entries.set(key, { json, expiresAt: now + keepFor })
       }
     },
+    prune: (now) => deleteExpired(now, Infinity),
     read(prefix, { after, limit }, now) {
       const isRead = (key: string): boolean =>
         key.startsWith(prefix) &&

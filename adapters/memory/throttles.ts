@@ -26,6 +26,8 @@ export interface Throttles {
   unclaimed(now: Microseconds, max: number): readonly SuppressedCount[]
   /** Resets these counts after they have been recorded. */
   clear(counts: readonly SuppressedCount[]): void
+  /** Deletes the throttles whose last event was removed. */
+  forget(isStored: (time: Microseconds) => boolean): void
   /** Deletes throttles and reporters that no longer have an effect. */
   prune(now: Microseconds): void
 }
@@ -83,6 +85,11 @@ export function createThrottles(): Throttles {
 
     clear(counts) {
       for (const { key } of counts) throttles.set(key, { ...throttles.get(key)!, ...NO_SUPPRESSED })
+    },
+
+    forget(isStored) {
+      for (const [key, { storedAt }] of throttles)
+        if (storedAt !== undefined && !isStored(storedAt)) throttles.delete(key)
     },
 
     prune(now) {

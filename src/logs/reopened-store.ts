@@ -49,6 +49,7 @@ const OPTIONAL_CALLS = [
   'health',
   'verify',
   'rebuildIndex',
+  'scrub',
 ] as const satisfies readonly (keyof EventStore)[]
 
 const LEDGER_CALLS = [

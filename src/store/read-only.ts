@@ -65,6 +65,7 @@ export const readOnlyStore = (store: ReadingStore): EventStore => ({
   ...(store.health && { health: (options) => store.health!(options) }),
   ...(store.verify && { verify: (options) => store.verify!(options) }),
   ...(store.rebuildIndex && { rebuildIndex: refuse }),
+  ...(store.scrub && { scrub: refuse }),
   ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
   close: () => store.close(),
   append: refuse,

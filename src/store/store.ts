@@ -12,6 +12,7 @@ import type {
 } from '../event/event.js'
 import type { IdSuffix } from '../event/event-id.js'
 import type { RebuildOptions, Verification, VerifyOptions } from './verification.js'
+import type { ScrubOptions, Scrubbed } from './scrub.js'
 import type { QueryTrace } from './trace.js'
 import type { EventQuery } from '../filter/ast.js'
 import type { Clock, Microseconds } from '../event/timestamp.js'
@@ -460,6 +461,18 @@ export interface EventStore {
    * Stores that lack `verify` lack this method.
    */
   rebuildIndex?(options?: RebuildOptions): Promise<void>
+  /**
+   * Removes what is left of the values of events that were removed before: in throttles, in the index with its names of attributes, in
+   * compression dictionaries, in statistics of the query planner, and in the files of the store. Events, open live events, drafts
+   * that are not stored yet, and states that have not expired stay. A throttle whose last event was removed opens, and its count of
+   * suppressed calls is lost, as both have values of that event.
+   *
+   * Reads and writes everything once: it takes minutes for millions of events. Queries use the old index until the new one is complete. SQLite
+   * writes the whole file anew: this needs free space of twice its size, and appends of all processes wait for it, about 10
+   * seconds for each gigabyte. Rejects with `ABORTED` and `STORE_FAILED`; then what is done stays, and the call can be repeated. Stores that keep
+   * nothing but the events lack this method.
+   */
+  scrub?(options?: ScrubOptions): Promise<Scrubbed>
   /** Releases the resources that the store opened itself. Safe to call twice. */
   close(): Promise<void>
 }

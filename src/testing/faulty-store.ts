@@ -124,6 +124,9 @@ export function faultyStore(store: EventStore): FaultyStore {
     ...(store.rebuildIndex && {
       rebuildIndex: (options) => call('rebuildIndex', options, () => store.rebuildIndex!(options)),
     }),
+    ...(store.scrub && {
+      scrub: (options) => call('scrub', options, () => store.scrub!(options)),
+    }),
     ...(store.watchDamage && { watchDamage: (handler) => store.watchDamage!(handler) }),
     ...(store.watchClock && { watchClock: (handler) => store.watchClock!(handler) }),
     ...(store.highWaterAtStart && { highWaterAtStart: () => store.highWaterAtStart!() }),

@@ -29,6 +29,7 @@ import { readCases } from './conformance/read.js'
 import { rangeCases } from './conformance/ranges.js'
 import { removeCases } from './conformance/remove.js'
 import { reopenCases } from './conformance/reopen.js'
+import { scrubCases } from './conformance/scrub.js'
 import { sealedPartCases } from './conformance/sealed-parts.js'
 import { stateCases } from './conformance/state.js'
 import { suppressedCases } from './conformance/suppressed.js'
@@ -59,6 +60,7 @@ const reasons: Readonly<Record<Ability, string>> = {
   interrupt: 'cannot be interrupted',
   loseAcknowledgement: 'cannot be made to lose acknowledgements',
   ledger: 'keeps no ledger',
+  scrub: 'has no method scrub',
 }
 
 const LINKS = [
@@ -116,7 +118,7 @@ async function runCase(
   const audit: AuditLog = new AuditLog({ store, types: {}, links: LINKS })
   const { abilities, undo } = abilitiesOf(given)
   try {
-    const has = { ...given, ledger: store.ledger }
+    const has = { ...given, ledger: store.ledger, scrub: store.scrub }
     const missing = needs.find((ability) => !has[ability])
     if (missing) return `the ${store.name} store ${reasons[missing]}`
     const context: Context = { store, audit, clock }
@@ -142,6 +144,7 @@ const allCases: readonly Case[] = [
     importCases,
     removeCases,
     rangeCases,
+    scrubCases,
   ],
   [
     throttleCases,

@@ -188,6 +188,10 @@ export function modelStore(
           await waitForOutage(options?.signal)
           return events.remove(ids, options)
         },
+        async scrub(options) {
+          await waitForOutage(options?.signal)
+          return events.scrub!(options)
+        },
         async excess(bounds, options) {
           check()
           return events.excess(bounds, options)

@@ -13,6 +13,7 @@ import {
   type Mutants,
   withOccurredAt,
 } from './model-store.js'
+import { scrubMutants } from './scrub-mutants.js'
 import { sealedPartMutants } from './sealed-part-mutants.js'
 import { throttleMutants } from './throttle-mutants.js'
 
@@ -613,6 +614,7 @@ const allMutants = [
   countMutants,
   explainMutants,
   sealedPartMutants,
+  scrubMutants,
 ].flatMap((one) => Object.entries(one))
 
 /** Mutants with which a case waits until its time limit. */

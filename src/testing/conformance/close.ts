@@ -40,6 +40,7 @@ export const closeCases: readonly Case[] = [
       await rejectsWith(store.openEvents(), 'CLOSED')
       if (store.health) await rejectsWith(store.health(), 'CLOSED')
       if (store.analyze) await rejectsWith(store.analyze(), 'CLOSED')
+      if (store.scrub) await rejectsWith(store.scrub(), 'CLOSED')
       await rejectsWith(audit.recordCustom('own'), 'CLOSED')
       await rejectsWith(audit.importEvents([imported()]), 'CLOSED')
       await rejectsWith(audit.list(), 'CLOSED')

@@ -33,8 +33,8 @@ export interface StoreAbilities {
   readonly loseAcknowledgement?: (method: LosingMethod) => Promise<void>
 }
 
-/** `ledger`: the store keeps a ledger. */
-export type Ability = keyof StoreAbilities | 'ledger'
+/** `ledger`: the store keeps a ledger. `scrub`: it has that method. */
+export type Ability = keyof StoreAbilities | 'ledger' | 'scrub'
 
 /** An empty store for one case, on the given clock. */
 export interface StoreUnderTest extends StoreAbilities {

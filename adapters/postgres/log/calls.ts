@@ -67,7 +67,7 @@ async function retry<Result>(
  * a synchronous standby did not confirm it, or the server did not answer a commit.
  */
 export function withRetry<Result>(
-  log: PostgresLog,
+  log: Pick<PostgresLog, 'write'>,
   signal: AbortSignal | undefined,
   act: (client: PostgresPoolClient) => Promise<Result>,
   mayRepeat = (): boolean => true,
@@ -80,7 +80,7 @@ export function withRetry<Result>(
 
 /** Like {@link withRetry}, for work that only reads. */
 export const readWithRetry = <Result>(
-  log: PostgresLog,
+  log: Pick<PostgresLog, 'use'>,
   signal: AbortSignal | undefined,
   act: (client: PostgresPoolClient) => Promise<Result>,
 ): Promise<Result> =>

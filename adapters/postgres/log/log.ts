@@ -12,7 +12,7 @@ import type { UsedSchemas } from '../connection/used-schemas.js'
 import { timeoutSignal } from '../../../src/async/timeout-signal.js'
 import { createTimelines, type Timelines } from '../ha/timelines.js'
 import type { Names, Partitions } from '../schema/names.js'
-import { createDoubts, noteBrokenCommit } from './doubts.js'
+import { createDoubts, type Doubts, noteBrokenCommit } from './doubts.js'
 import { createDurability, type Durability } from './durability.js'
 import { createRisks, poolingRisk } from './risks.js'
 import { makePartitions } from '../schema/partition-changes.js'
@@ -143,13 +143,13 @@ type Use = <Result>(
 ) => Promise<Result>
 
 /** Connections are checked before each use; a commit that was not confirmed is a doubt. */
-function createUse({
+export function createUse({
   check,
   doubts,
   findPrimary,
 }: {
   readonly check: (client: PostgresPoolClient, pooling: PoolingDetector) => Promise<void>
-  readonly doubts: ReturnType<typeof createDoubts>
+  readonly doubts: Doubts
   readonly findPrimary: FindPrimary | undefined
 }): Use {
   return async (source, signal, act, end) => {
@@ -171,6 +171,19 @@ function createUse({
     }
   }
 }
+
+/** See {@link PostgresLog.write}. */
+export const createWrite =
+  (use: PostgresLog['use'], doubts: Doubts): PostgresLog['write'] =>
+  (signal, act) =>
+    noteBrokenCommit((note) =>
+      use(signal, async (client) => {
+        note(client)
+        const result = await act(client)
+        if (doubts.isAny()) await doubts.settle(client, signal)
+        return result
+      }),
+    )
 
 /** Other processes may be changing tables. */
 const DEFINE_MS = 30_000
@@ -283,14 +296,6 @@ export function createLog(options: LogOptions): PostgresLog {
     makePartitions: (client, times) => addPartitions(client, state!.partitions, times),
     ...definer,
     use,
-    write: (signal, act) =>
-      noteBrokenCommit((note) =>
-        use(signal, async (client) => {
-          note(client)
-          const result = await act(client)
-          if (doubts.isAny()) await doubts.settle(client, signal)
-          return result
-        }),
-      ),
+    write: createWrite(use, doubts),
   }
 }

@@ -1,10 +1,7 @@
-import { timeoutSignal } from '../../async/timeout-signal.js'
-import { AuditLogError, throwIfAborted, untilAborted } from '../../errors.js'
+import { AuditLogError, throwIfAborted } from '../../errors.js'
 import type { WaitOptions } from '../../store/store.js'
+import { type Limits, TIMEOUT_MS } from './limits.js'
 import { keysUnavailable } from './wrapping.js'
-
-/** How long the store may take for a call, in milliseconds. */
-export const TIMEOUT_MS = 10_000
 
 /** Calls `act` with a limit of time, and makes an error of the contract of each rejection. */
 export type Call = <Result>(
@@ -25,21 +22,20 @@ function failureOf(error: unknown, name: string, signal: AbortSignal | undefined
   return keysUnavailable(`the ${name} store ${reason}`, error)
 }
 
-/** Calls of a store with this name. They reject with `CLOSED` from when `isClosed` returns true. */
-export function createCalls(name: string, isClosed: () => boolean): Call {
+/** Calls of a store with this name. They reject with `CLOSED` once the limits are closed. */
+export function createCalls(name: string, limits: Limits): Call {
   const closedError = (): AuditLogError =>
     new AuditLogError('CLOSED', `the keys in the ${name} store are closed`)
 
-  return async ({ signal } = {}, act, limitMs = TIMEOUT_MS) => {
-    if (isClosed()) throw closedError()
+  return async ({ signal } = {}, act, limitMs) => {
+    if (limits.isClosed()) throw closedError()
     throwIfAborted(signal)
-    using timeout = timeoutSignal(limitMs, signal)
     try {
-      const result = await untilAborted(act(timeout.signal), timeout.signal)
-      if (isClosed()) throw closedError()
+      const result = await limits.run(act, signal, limitMs)
+      if (limits.isClosed()) throw closedError()
       return result
     } catch (error) {
-      throw isClosed() ? closedError() : failureOf(error, name, signal)
+      throw limits.isClosed() ? closedError() : failureOf(error, name, signal)
     }
   }
 }

@@ -10,7 +10,8 @@ import { createCalls } from './calls.js'
 import { type KeyClock, systemKeyClock } from './key-cache.js'
 import type { OpenRing } from './key-ring.js'
 import type { ErasureChange, KeyTable } from './key-table.js'
-import { createLookups, macOf, REF, textOf } from './lookups.js'
+import { createLookups, macOf, textOf } from './lookups.js'
+import { createLimits } from './limits.js'
 import { type Master, readMaster } from './master.js'
 import { createRings } from './rings.js'
 import { hmac } from './wrapping.js'
@@ -38,14 +39,15 @@ export function createSubjectKeys(
   master: Master,
   { clock = systemKeyClock }: KeyInternals = {},
 ): SubjectKeys {
-  const rings = createRings(table, master)
-  const lookups = createLookups(table, rings, clock)
+  const limits = createLimits()
+  const rings = createRings(table, master, limits)
+  const lookups = createLookups(table, rings, limits, clock)
   const { cache } = lookups
   let closed: Promise<void> | undefined
-  const call = createCalls(table.name, () => closed !== undefined)
+  const call = createCalls(table.name, limits)
 
   const cached = (subject: Subject): SubjectKey | undefined =>
-    subject.id === undefined || closed ? undefined : cache.bySubject(textOf(subject))
+    subject.id === undefined || limits.isClosed() ? undefined : cache.bySubject(textOf(subject))
 
   return {
     name: table.name,
@@ -59,19 +61,7 @@ export function createSubjectKeys(
         return found.map((key) => key ?? obtained.pop()!)
       }),
 
-    read: (refs, options) =>
-      call(options, async () => {
-        const found = new Map<string, SubjectKey | ErasedKey>()
-        const missing: string[] = []
-        for (const ref of new Set(refs)) {
-          const key = cache.byRef(ref)
-          if (key) found.set(ref, key)
-          else if (REF.test(ref)) missing.push(ref)
-        }
-        for (const [i, key] of (await lookups.read(missing)).entries())
-          if (key) found.set(missing[i]!, key)
-        return found
-      }),
+    read: (refs, options) => call(options, () => lookups.read(refs)),
 
     async find(subject, options) {
       if (subject.id === undefined) return undefined
@@ -107,6 +97,7 @@ export function createSubjectKeys(
 
     close: () =>
       (closed ??= (async () => {
+        limits.close()
         lookups.clear()
         rings.forget()
         await table.close()

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { batchPerTurn } from '../../async/batch-per-turn.js'
-import { timeoutSignal } from '../../async/timeout-signal.js'
-import { untilAborted } from '../../errors.js'
 import type { ErasedKey, Subject, SubjectKey } from '../subject-keys.js'
-import { TIMEOUT_MS } from './calls.js'
 import { createKeyCache, type KeyClock, type Moment } from './key-cache.js'
 import type { OpenRing } from './key-ring.js'
 import type { KeyRow, KeyTable } from './key-table.js'
+import type { Limits } from './limits.js'
 import type { Rings } from './rings.js'
 import { hmac, KEY_BYTES, keysUnavailable, newName, unwrap, wrap } from './wrapping.js'
 
@@ -17,7 +15,7 @@ export const macOf = ({ secret }: OpenRing, subject: Subject): string =>
   hmac(secret, `subject ${textOf(subject)}`)
 
 /** Other texts are no refs, and a database may not be able to take them. */
-export const REF = /^[\w-]{22}$/
+const REF = /^[\w-]{22}$/
 
 /** A found key, the time of its erasure, or neither. */
 type Found = SubjectKey | ErasedKey | undefined
@@ -69,15 +67,10 @@ async function obtainRows(
 }
 
 /** Keys from the cache, and look-ups that all calls of a turn share. */
-export function createLookups(table: KeyTable, rings: Rings, clock: KeyClock) {
+export function createLookups(table: KeyTable, rings: Rings, limits: Limits, clock: KeyClock) {
   const cache = createKeyCache(clock)
   /** Rises with each erasure of this process, so that a look-up that began before it adds nothing to the cache. */
   let generation = 0
-
-  const inTime = async <Result>(act: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
-    using timeout = timeoutSignal(TIMEOUT_MS)
-    return await untilAborted(act(timeout.signal), timeout.signal)
-  }
 
   const adderAt = (readAt: Moment): ((key: SubjectKey, subject?: string) => void) => {
     const began = generation
@@ -87,7 +80,7 @@ export function createLookups(table: KeyTable, rings: Rings, clock: KeyClock) {
   }
 
   const obtain = batchPerTurn<Subject, SubjectKey>((subjects) =>
-    inTime((signal) =>
+    limits.run((signal) =>
       rings.use(async (ring) => {
         const add = adderAt(cache.now())
         const rows = await obtainRows(table, ring, subjects, signal)
@@ -102,8 +95,8 @@ export function createLookups(table: KeyTable, rings: Rings, clock: KeyClock) {
     ),
   )
 
-  const read = batchPerTurn<string, Found>((refs) =>
-    inTime((signal) =>
+  const readStored = batchPerTurn<string, Found>((refs) =>
+    limits.run((signal) =>
       rings.use(async (ring) => {
         const add = adderAt(cache.now())
         const { keys, erasures } = await table.byRef([...new Set(refs)], signal)
@@ -123,7 +116,19 @@ export function createLookups(table: KeyTable, rings: Rings, clock: KeyClock) {
   return {
     cache,
     obtain,
-    read,
+    /** The keys with these refs, or when they were destroyed, from the cache and with one look-up. */
+    async read(refs: readonly string[]): Promise<ReadonlyMap<string, SubjectKey | ErasedKey>> {
+      const found = new Map<string, SubjectKey | ErasedKey>()
+      const missing: string[] = []
+      for (const ref of new Set(refs)) {
+        const key = cache.byRef(ref)
+        if (key) found.set(ref, key)
+        else if (REF.test(ref)) missing.push(ref)
+      }
+      for (const [i, key] of (await readStored(missing)).entries())
+        if (key) found.set(missing[i]!, key)
+      return found
+    },
     /** Forgets the key of a subject; look-ups that run now keep nothing. */
     forget(subject: Subject) {
       generation += 1

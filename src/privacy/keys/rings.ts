@@ -1,6 +1,6 @@
-import { timeoutSignal } from '../../async/timeout-signal.js'
 import { type OpenRing, openRing, ringAfter, untilUnchanged } from './key-ring.js'
 import type { KeyTable } from './key-table.js'
+import type { Limits } from './limits.js'
 import type { Master } from './master.js'
 import { beginRotation, endRotation, rewrapKeys } from './rotation.js'
 import { keysUnavailable } from './wrapping.js'
@@ -17,28 +17,22 @@ export interface Rings {
   forget(): void
 }
 
-/** How long the store may take for the ring, in milliseconds. */
-const TIMEOUT_MS = 10_000
-
-export function createRings(table: KeyTable, given: Master): Rings {
+export function createRings(table: KeyTable, given: Master, limits: Limits): Rings {
   let master = given
   let current: Promise<OpenRing> | undefined
 
-  /** The stored ring, which is made if there is none. Several calls wait for it, so the signal of none of them ends it. */
-  const load = async (): Promise<OpenRing> => {
-    using timeout = timeoutSignal(TIMEOUT_MS)
-    const { signal } = timeout
-    return await untilUnchanged(async () => {
-      const row = await table.ring(signal)
-      if (row) return openRing(row, master)
-      if (!(await table.isEmpty(signal)))
-        throw keysUnavailable(
-          `the ${table.name} store has keys, but lacks the row that unwraps them`,
-        )
-      await table.replaceRing(await ringAfter(undefined, master), signal)
-      return undefined
-    })
+  const loadOnce = async (signal: AbortSignal): Promise<OpenRing | undefined> => {
+    const row = await table.ring(signal)
+    if (row) return openRing(row, master)
+    if (!(await table.isEmpty(signal)))
+      throw keysUnavailable(`the ${table.name} store has keys, but lacks the row that unwraps them`)
+    await table.replaceRing(await ringAfter(undefined, master), signal)
+    return undefined
   }
+
+  /** The stored ring, which is made if there is none. Several calls wait for it, so the signal of none of them ends it. */
+  const load = (): Promise<OpenRing> =>
+    limits.run((signal) => untilUnchanged(() => loadOnce(signal)))
 
   const reload = (): Promise<OpenRing> => {
     const loading = load()

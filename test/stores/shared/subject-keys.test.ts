@@ -3,12 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { memoryKeyTable } from '../../../adapters/memory/subject-keys.js'
 import { type KeyClock, MAX_AGE_MS } from '../../../src/privacy/keys/key-cache.js'
+import { openKeyTable } from '../../../adapters/postgres/subject-keys.js'
 import { openFile } from '../../../adapters/sqlite/subject-keys.js'
 import { sqliteKeyTable } from '../../../adapters/sqlite/schema/subject-keys.js'
 import type { KeyTable } from '../../../src/privacy/keys/key-table.js'
 import { createSubjectKeys } from '../../../src/privacy/keys/keys.js'
 import { readMaster } from '../../../src/privacy/keys/master.js'
 import type { MasterKey, SubjectKey, SubjectKeys } from '../../../src/privacy/subject-keys.js'
+import { postgresDatabase } from '../../support/database.js'
 import { tempDir } from '../../support/temp.js'
 import { errorWith } from '../../unit/errors.js'
 
@@ -30,6 +32,20 @@ const PLACES: Readonly<Record<string, () => Promise<Tables>>> = {
       return table
     }
   },
+  Postgres: postgresTables,
+}
+
+/** Opens tables of the same database. */
+async function postgresTables(): Promise<Tables> {
+  const { url: connectionString, remove } = await postgresDatabase()
+  onTestFinished(remove)
+  return () => {
+    const table = openKeyTable({ connectionString })
+    let closed: Promise<void> | undefined
+    const close = (): Promise<void> => (closed ??= table.close())
+    onTestFinished(close)
+    return { ...table, close }
+  }
 }
 
 const newMaster = (): MasterKey => createSecretKey(randomBytes(32))

@@ -6,6 +6,7 @@ import type { RandomBytes } from './event/event-id.js'
 import type { CustomTypes } from './event/custom-types.js'
 import type { EventTypes } from './event/event-types.js'
 import { readSlowQueryMs } from './explaining/slow-queries.js'
+import { NO_SEALED_NAMES, sealedNames } from './filter/sealed-names.js'
 import { readCustomTypes } from './read-custom-types.js'
 import {
   type FailurePolicies,
@@ -226,7 +227,14 @@ export function readAuditLogOptions<Types extends EventTypes, Links extends Link
   const ledger = readLedgerOptions(options.ledger, used)
   const shared = readShared(options, journal !== undefined, 'AuditLog')
   const privacy = readPrivacy(options.privacy, shared, readOnly)
-  return { ...shared, ...parts, ledger, privacy, store: used }
+  return {
+    ...shared,
+    ...parts,
+    ledger,
+    privacy,
+    sealedNames: privacy ? sealedNames(shared.types) : NO_SEALED_NAMES,
+    store: used,
+  }
 }
 
 /** The options of a log as it uses them. */

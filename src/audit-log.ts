@@ -96,7 +96,7 @@ export class AuditLog<
   constructor(options: AuditLogOptions<Types, Links>) {
     const read = readAuditLogOptions(options)
     const events = createLogEvents()
-    super(read.store, read.links, read.slowQueryMs, events)
+    super(read, events)
     this.types = read.types
     this.customTypes = read.customTypes
     this.limits = read.limits
@@ -265,7 +265,11 @@ export class AuditLog<
     readToken(consistencyToken)
     // A count that is missing here has become an event, which the newest state has.
     const counted = await this.#calls.counted(options.signal)
-    const found = this.pages(query, { ...options, consistencyToken: consistencyToken ?? NEWEST })
+    const found = this.pages(query, {
+      ...options,
+      consistencyToken: consistencyToken ?? NEWEST,
+      personal: 'stored',
+    })
     return subjectReadsOf(found, counted.filter(compileFilter(query.where)))
   }
 

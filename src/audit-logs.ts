@@ -21,6 +21,7 @@ import type { JsonLimits } from './event/json.js'
 import type { LinkTable } from './event/links.js'
 import type { LedgerOptions } from './ledger/options.js'
 import { type QueryInput, toQuery } from './filter/query-input.js'
+import { NO_SEALED_NAMES } from './filter/sealed-names.js'
 import { groupsQuery } from './grouping/group-options.js'
 import type { HistoryResource } from './history/history.js'
 import { countAcross, type CountsContext } from './logs/count-across.js'
@@ -225,9 +226,10 @@ export class AuditLogs<
         'AuditLogs: ownEvents.runs is for a single log; logs of AuditLogs are opened and closed as they are used',
       )
     // Each log reads these options again. The check here lets the service fail at its start.
-    if (cleaning !== undefined && typeof cleaning !== 'function') readCleaning(cleaning)
+    if (cleaning !== undefined && typeof cleaning !== 'function')
+      readCleaning(cleaning, NO_SEALED_NAMES)
     if (subscriptions !== undefined && typeof subscriptions !== 'function')
-      readSubscriptions(subscriptions)
+      readSubscriptions(subscriptions, NO_SEALED_NAMES)
     if (options.ledger !== undefined && typeof options.ledger !== 'function')
       throw new AuditLogError(
         'INVALID_OPTION',

@@ -60,14 +60,14 @@ function removalOf(
 
 /** The features of a log by name, in the order in which they get events and end. */
 function createFeatures(log: FeatureContext) {
-  const { audit, store, types, links, calls, events } = log
+  const { audit, store, types, links, sealedNames, calls, events } = log
   const { record, recordOwn, suppressedDraft } = calls
   const ageClock = createAgeClock(store)
   const tail = sharedTail(store)
-  const undelivered = createUndelivered(store, askRights(log.subscriptions ?? {}, links))
+  const undelivered = createUndelivered(store, askRights(log.subscriptions ?? {}, log))
   const ledger = createLedger(store, log.ledger, recordOwn)
   const { remover } = ledger
-  const cleaned = { store, ageClock, undelivered, suppressedDraft, remover }
+  const cleaned = { store, ageClock, undelivered, suppressedDraft, remover, sealedNames }
   const runs: Feature = log.ownEvents.runs ? startRuns(store, logConfiguration(log), recordOwn) : {}
   return {
     damage: reportDamage(store, (damage) => events.damaged(damage), recordOwn),
@@ -77,7 +77,7 @@ function createFeatures(log: FeatureContext) {
     runs,
     tail,
     subscriptions: createSubscriptions(
-      { audit, store, tail, types, links, record },
+      { audit, store, tail, types, links, sealedNames, record },
       log.subscriptions,
     ),
     ledger,

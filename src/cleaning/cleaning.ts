@@ -10,7 +10,8 @@ import {
 } from '../store/store.js'
 import { type AgeClock, createAgeClock } from './age-clock.js'
 import type { RemovalPolicy, Remover } from '../ledger/remover.js'
-import { checkHolds, type Holds } from './filters.js'
+import { checkHolds, readHolds, type Holds } from './filters.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import { claimLease } from './lease.js'
 import { readRules } from './read-rules.js'
 import {
@@ -39,6 +40,8 @@ export interface CleaningContext {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly undelivered: Undelivered
+  /** Names of attributes that no rule and no hold may use. */
+  readonly sealedNames: SealedNames
   /** Makes the sentences of archived events. */
   readonly described: DescribedTypes
   /** Decides if the clock can be trusted. @default one for these rules alone */
@@ -86,10 +89,10 @@ export interface Cleaning {
 }
 
 /** Checks the options, and returns the rules. Throws `INVALID_OPTION`. */
-export function readCleaning(options: CleaningOptions): readonly Rule[] {
+export function readCleaning(options: CleaningOptions, names: SealedNames): readonly Rule[] {
   checkOptions(options, CLEANING_OPTIONS, 'cleaning')
-  if ('holds' in options && typeof options.holds !== 'function') checkHolds(options.holds)
-  return readRules(options.rules)
+  if ('holds' in options && typeof options.holds !== 'function') checkHolds(options.holds, names)
+  return readRules(options.rules, names)
 }
 
 /** Checks the rules, and runs rules with a schedule when they are due. */
@@ -97,9 +100,9 @@ export function createCleaning(
   context: CleaningContext,
   options: CleaningOptions = { rules: [] },
 ): Cleaning {
-  const { store, record, undelivered, described, suppressedDraft, remover } = context
+  const { store, record, undelivered, described, suppressedDraft, remover, sealedNames } = context
   const { ageClock = createAgeClock(store) } = context
-  const rules = readCleaning(options)
+  const rules = readCleaning(options, sealedNames)
   if (rules.some(({ maxAge }) => maxAge)) ageClock.begin()
   const tasks = createTaskTracker()
   const { closing } = tasks
@@ -114,7 +117,7 @@ export function createCleaning(
     undelivered,
     described,
     ageClock,
-    holds: options.holds,
+    holds: () => readHolds(options.holds, sealedNames),
     sealed: async (rule, holds, given) => remover?.begin(rule.name, policyOf(rules, holds), given),
     prepare: recordSuppressed,
     signal: AbortSignal.any([closing, ...(signal ? [signal] : [])]),

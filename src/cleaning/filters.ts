@@ -5,6 +5,7 @@ import type { Grouping } from '../filter/ast.js'
 import { compileFilter } from '../filter/evaluate.js'
 import { formatQuery } from '../filter/format.js'
 import type { QueryInput } from '../filter/query-input.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import { checkOptions } from '../options.js'
 import { type CleaningOptions, LEGAL_HOLD, type LegalHold } from './rule.js'
 
@@ -20,10 +21,11 @@ export type Holds = readonly Filter[]
 
 /**
  * Reads a filter. Throws `INVALID_OPTION`, with a message that begins with `at`, for sorts, a limit, a filter without
- * conditions, which would match all events, and for a part that would be left out.
+ * conditions, which would match all events, for a part that would be left out, and for an encrypted attribute, which would match no event.
  */
-export function readFilter(given: QueryInput, at: string): Filter {
+export function readFilter(given: QueryInput, at: string, names: SealedNames): Filter {
   const where = parse(given, at)
+  names.checkOption(where, at)
   if (!where)
     throw new AuditLogError(
       'INVALID_OPTION',
@@ -44,16 +46,22 @@ function parse(given: QueryInput, at: string): Grouping | undefined {
 }
 
 /** Throws `INVALID_OPTION` for an invalid hold, and any error of the host's function. */
-export async function readHolds(given: CleaningOptions['holds'] = []): Promise<Holds> {
-  return checkHolds(typeof given === 'function' ? await given() : given)
+export async function readHolds(
+  given: CleaningOptions['holds'] = [],
+  names: SealedNames,
+): Promise<Holds> {
+  return checkHolds(typeof given === 'function' ? await given() : given, names)
 }
 
 /** `undefined` is not a default here: a function that forgets to return its holds must not let events be removed. */
-export function checkHolds(holds: Exclude<CleaningOptions['holds'], () => unknown>): Holds {
+export function checkHolds(
+  holds: Exclude<CleaningOptions['holds'], () => unknown>,
+  names: SealedNames,
+): Holds {
   if (!Array.isArray(holds)) throw new AuditLogError('INVALID_OPTION', 'holds must be a list')
   return holds.map((hold: unknown, index) => {
     checkOptions(hold, LEGAL_HOLD, `legal hold ${index}`)
     const { name, filter } = Object(hold) as LegalHold
-    return readFilter(filter, `legal hold ${name ?? index}: filter`)
+    return readFilter(filter, `legal hold ${name ?? index}: filter`, names)
   })
 }

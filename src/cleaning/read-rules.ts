@@ -6,6 +6,7 @@ import { eventsTask } from './events-task.js'
 import { readFilter } from './filters.js'
 import { type Fault, readArchive } from './read-archive.js'
 import { hostTask, statisticsTask } from './other-tasks.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import { errorType } from './run-events.js'
 import { checkOptions } from '../options.js'
 import {
@@ -22,9 +23,11 @@ import type { Rule } from './task.js'
 const MAX_NAME_LENGTH = 100
 
 /** Checks the rules. Throws `INVALID_OPTION`, whose message names the rule and the invalid member. */
-export function readRules(rules: readonly CleaningRule[]): Rule[] {
+export function readRules(rules: readonly CleaningRule[], sealed: SealedNames): Rule[] {
   if (!Array.isArray(rules)) throw new AuditLogError('INVALID_OPTION', 'rules must be a list')
-  const read = (rules as readonly CleaningRule[]).map(readRule)
+  const read = (rules as readonly CleaningRule[]).map((rule, index) =>
+    readRule(rule, index, sealed),
+  )
   const names = read.map(({ name }) => name)
   const duplicate = names.find((name, index) => names.indexOf(name) < index)
   if (duplicate !== undefined) {
@@ -34,7 +37,7 @@ export function readRules(rules: readonly CleaningRule[]): Rule[] {
   return read
 }
 
-function readRule(given: CleaningRule, index: number): Rule {
+function readRule(given: CleaningRule, index: number, sealed: SealedNames): Rule {
   const rule = Object(given) as CleaningRule
   const label: unknown = rule.name ?? rule.target
   const fault: Fault = (message) => {
@@ -49,7 +52,7 @@ function readRule(given: CleaningRule, index: number): Rule {
     throw fault(`name must be a text of 1 to ${MAX_NAME_LENGTH} characters`)
   checkOptions(rule, namesOf(target), `cleaning rule ${name}`)
   const schedule = readSchedule(rule, fault)
-  return { name, target, schedule, ...readTask(rule, fault) }
+  return { name, target, schedule, ...readTask(rule, sealed, fault) }
 }
 
 function namesOf(target: string): Parameters<typeof checkOptions>[1] {
@@ -68,13 +71,13 @@ function readSchedule({ every, at }: CleaningRule, fault: Fault): Schedule | und
 
 type ReadTask = Pick<Rule, 'task' | 'filters' | 'maxAge'>
 
-function readTask(rule: CleaningRule, fault: Fault): ReadTask {
-  if (rule.target === 'events') return readEvents(rule as EventsRule, fault)
+function readTask(rule: CleaningRule, sealed: SealedNames, fault: Fault): ReadTask {
+  if (rule.target === 'events') return readEvents(rule as EventsRule, sealed, fault)
   if (rule.target === 'statistics') return { task: statisticsTask, filters: {}, maxAge: undefined }
   return readHost(rule as HostRule, fault)
 }
 
-function readEvents(rule: EventsRule, fault: Fault): ReadTask {
+function readEvents(rule: EventsRule, sealed: SealedNames, fault: Fault): ReadTask {
   const { maxRows, maxBytes } = rule
   const maxAge = readDuration(rule.maxAge, 'maxAge', fault)
   const counts = Object.entries({ maxRows, maxBytes }).filter(([, count]) => count !== undefined)
@@ -85,7 +88,7 @@ function readEvents(rule: EventsRule, fault: Fault): ReadTask {
   const at = `cleaning rule ${rule.name ?? rule.target}: filter`
   // A filter that is undefined, as from a variable that is not set, must not match all events.
   if ('filter' in rule && rule.filter === undefined) throw fault('filter is undefined')
-  const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at)
+  const filter = rule.filter === undefined ? undefined : readFilter(rule.filter, at, sealed)
   const filters: JsonObject = {
     ...(filter && { filter: filter.text }),
     ...(maxAge && { max_age: { ...maxAge } }),

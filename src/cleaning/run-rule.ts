@@ -2,9 +2,9 @@ import { abortedError, untilAborted } from '../errors.js'
 import type { DescribedTypes } from '../describing/describe-event.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import { type AgeClock, type ClockWait, type Judged, waitText } from './age-clock.js'
-import { type Holds, readHolds } from './filters.js'
+import type { Holds } from './filters.js'
 import type { Lease } from './lease.js'
-import type { CleaningOptions, CleaningResult, OnCleaningProgress } from './rule.js'
+import type { CleaningResult, OnCleaningProgress } from './rule.js'
 import type { Job, RecordEvent, Rule, RunTotals, Undelivered } from './task.js'
 import { messageOf, recordRun, recordFailedRun, recordLostRun } from './run-events.js'
 
@@ -12,7 +12,8 @@ export interface RunOptions {
   readonly store: EventStore
   readonly record: RecordEvent
   readonly described: DescribedTypes
-  readonly holds: CleaningOptions['holds']
+  /** Reads the legal holds. */
+  readonly holds: () => Promise<Holds>
   readonly undelivered: Undelivered
   /** Begins the removal of sealed events; `undefined` without a ledger. */
   readonly sealed: (rule: Rule, holds: Holds, options: WaitOptions) => ReturnType<Job['sealed']>
@@ -110,7 +111,7 @@ function jobOf(
     ageWaits: judged.wait !== undefined,
     signal,
     totals,
-    holds: () => untilAborted(readHolds(holds), signal),
+    holds: () => untilAborted(holds(), signal),
     progress() {
       const { removed_count, archived_count } = totals
       onProgress({

@@ -31,7 +31,8 @@ export async function existingEvents(
   requested: Grouping | undefined,
   { visible, ...options }: ReadOptions & { readonly visible?: Grouping | undefined } = {},
 ): Promise<ExistingEvents> {
-  const newest = await log.list({ where: visible, sorts: [], limit: 1 }, options)
+  const reading = { ...options, personal: 'stored' } as const
+  const newest = await log.list({ where: visible, sorts: [], limit: 1 }, reading)
   const until = newest.events[0]?.created_at ?? BEGINNING
   return { query: oldestFirst(bothOf(visible, upTo(requested, until))), until }
 }

@@ -7,6 +7,12 @@ import { scanDirection } from '../filter/order.js'
 import { type QueryInput, toQuery } from '../filter/query-input.js'
 import type { LogEvent, LogsOptions } from '../logs/named-logs.js'
 import { LOGS_RANGE_OPTIONS, type LogsRangeOptions } from '../logs/range.js'
+import {
+  PERSONAL_OPTIONS,
+  type PersonalOptions,
+  SUBJECT_OPTIONS,
+  type SubjectOptions,
+} from '../reading/personal-values.js'
 import type { EventLister } from '../tail/poll.js'
 import { existingEvents, oldestFirst } from './existing-events.js'
 import { type ExportChunks, type ExportFormat, type ExportSettings, openExport } from './formats.js'
@@ -16,7 +22,11 @@ import { checkOptions, type OptionNames } from '../options.js'
 export interface ExportedLog extends EventLister, DescribedTypes {
   pages(
     query: EventQuery,
-    options: { readonly signal?: AbortSignal | undefined; readonly lazy?: boolean | undefined },
+    options: {
+      readonly signal?: AbortSignal | undefined
+      readonly lazy?: boolean | undefined
+    } & PersonalOptions &
+      SubjectOptions,
   ): AsyncIterable<readonly AuditEvent[]>
 }
 
@@ -29,22 +39,29 @@ export interface ExportedLogs extends DescribedTypes {
   ): AsyncIterable<readonly LogEvent[]>
 }
 
-export interface ExportOptions extends Pick<ExportSettings, 'columns' | 'service'> {
+interface FileOptions extends Pick<ExportSettings, 'columns' | 'service'> {
   /** @default 'ndjson' */
   readonly format?: ExportFormat | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-const EXPORT_OPTIONS: OptionNames<ExportOptions> = {
+export interface ExportOptions extends FileOptions, PersonalOptions, SubjectOptions {}
+
+const FILE_OPTIONS: OptionNames<FileOptions> = {
   format: true,
   signal: true,
   columns: true,
   service: true,
 }
+const EXPORT_OPTIONS: OptionNames<ExportOptions> = {
+  ...FILE_OPTIONS,
+  ...PERSONAL_OPTIONS,
+  ...SUBJECT_OPTIONS,
+}
 
 /**
  * All matching events that exist now, oldest first, as the bytes of a file. Its lines are as in the export over HTTP. The memory
- * does not grow with the events. Throws `INVALID_VALUE` for an order other than `created_at asc`, `INVALID_OPTION`,
+ * does not grow with the events. `importEvents` and proofs need lines with `personal: 'stored'`. Throws `INVALID_VALUE` for an order other than `created_at asc`, `INVALID_OPTION`,
  * `MISSING_DEPENDENCY` for Parquet without the package hyparquet-writer, and as `pages` does.
  */
 export async function* exportEvents(
@@ -53,18 +70,19 @@ export async function* exportEvents(
   options: ExportOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
   checkOptions(options, EXPORT_OPTIONS, 'exportEvents')
-  const { format = 'ndjson', signal, columns, service } = options
+  const { format = 'ndjson', signal, columns, service, personal, subject } = options
   const where = readWhere(query)
   const { types, customTypes } = log
   const write = await openExport(format, { types, customTypes, columns, service })
   const existing = await existingEvents(log, where, { signal })
-  yield* bytesOf(write(pagesOfOneLog(log.pages(existing.query, { signal, lazy: true }))))
+  const reading = { signal, lazy: true, personal, subject }
+  yield* bytesOf(write(pagesOfOneLog(log.pages(existing.query, reading))))
 }
 
-export interface LogsExportOptions extends ExportOptions, LogsRangeOptions {}
+export interface LogsExportOptions extends FileOptions, LogsRangeOptions {}
 
 const LOGS_EXPORT_OPTIONS: OptionNames<LogsExportOptions> = {
-  ...EXPORT_OPTIONS,
+  ...FILE_OPTIONS,
   ...LOGS_RANGE_OPTIONS,
 }
 

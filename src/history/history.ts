@@ -6,6 +6,7 @@ import type { EventOfLog } from '../event/event-of-log.js'
 import { splitEventType } from '../event/event-types.js'
 import { linkPath, type LinkRules } from '../event/links.js'
 import { previousName } from '../event/changes.js'
+import { SOURCE } from '../event/own-fields.js'
 import { parseTimestamp } from '../event/timestamp.js'
 import {
   bothOf,
@@ -92,6 +93,10 @@ export function identityOf(resource: HistoryResource): readonly Attribute[] {
       )
   return identity
 }
+
+/** The attributes by which a query finds the resource. */
+export const resourceNames = (resource: HistoryResource): readonly string[] =>
+  typeof resource === 'string' ? [SOURCE] : Object.keys(Object(resource) as object)
 
 /** The previous keys of a captured row that was this resource. */
 type PreviousKey = readonly (readonly [name: string, values: readonly string[]])[]

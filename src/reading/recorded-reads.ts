@@ -2,6 +2,7 @@ import type { JsonObject } from '../event/event.js'
 import type { CollapseRule } from '../event/event-types.js'
 import { OWN_FIELDS, SOURCE } from '../event/own-fields.js'
 import type { Condition, Grouping } from '../filter/ast.js'
+import type { PersonalForm } from './personal-values.js'
 import { parseQuery } from '../filter/parse.js'
 
 /** A read of the log by a user. */
@@ -13,6 +14,8 @@ export interface RecordedRead {
   readonly query: string
   /** The id of the event, if one is read by its id. */
   readonly id?: string | undefined
+  /** The form of personal attributes. Only `open` is noted. */
+  readonly personal?: PersonalForm | undefined
 }
 
 /** The parts of a log that recording a read uses. */
@@ -30,7 +33,7 @@ interface ReadLog {
 
 const READ = 'info:audit_log:read'
 const BY_CONDITIONS: CollapseRule = {
-  by: ['username', 'action', 'conditions'],
+  by: ['username', 'action', 'conditions', 'personal'],
   window: { hours: 1 },
 }
 
@@ -90,8 +93,8 @@ function asked({ query, id }: RecordedRead): {
  */
 export async function recordRead(log: ReadLog, read: RecordedRead): Promise<void> {
   if (!log.ownEvents.reads) return
-  const { action, username } = read
+  const { action, username, personal } = read
   const { conditions, values } = asked(read)
-  const data = { action, conditions, values }
+  const data = { action, conditions, values, ...(personal === 'open' && { personal }) }
   await log.recordSystem(READ, data, { username, collapse: BY_CONDITIONS })
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { AuditLogError } from '../errors.js'
 import { durationFault } from '../event/duration.js'
 import { BATCH_LIMITS, type Channel, CHANNEL, RATE } from './channel.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import type { ChannelKind } from './channel-kind.js'
 import {
   readDefinition,
@@ -25,8 +26,16 @@ export const channelIdOfName = (name: string): string => idOfName('channel', nam
 /** Throws `INVALID_OPTION` for a wrong channel, kind or filter, and `INVALID_SUBSCRIPTION`. */
 export function readInCode(
   subscriptions: Readonly<Record<string, SubscriptionOptions>>,
-  channels: Readonly<Record<string, Channel>>,
-  kinds: Readonly<Record<string, ChannelKind>>,
+  {
+    channels,
+    kinds,
+    names,
+  }: {
+    readonly channels: Readonly<Record<string, Channel>>
+    readonly kinds: Readonly<Record<string, ChannelKind>>
+    /** Names of attributes that no filter may use. */
+    readonly names: SealedNames
+  },
 ): readonly Subscription[] {
   for (const [name, map] of Object.entries({ channels, kinds, subscriptions }))
     checkNamed(map, name)
@@ -35,11 +44,12 @@ export function readInCode(
     for (const method of ['read', 'open'] as const)
       if (typeof (Object(kind) as ChannelKind)[method] !== 'function')
         throw new AuditLogError('INVALID_OPTION', `the kind ${name}: ${method} must be a function`)
-  const names = new Set(Object.keys(channels))
+  const channelNames = new Set(Object.keys(channels))
   return Object.entries(subscriptions).map(([name, given]) => {
     requireOptions(given, SUBSCRIPTION_OPTIONS, `the subscription ${name}`)
     try {
-      return readDefinition({ ...given, name }, names, idOfName('subscription', name))
+      const id = idOfName('subscription', name)
+      return readDefinition({ ...given, name }, { channels: channelNames, id, names })
     } catch (error) {
       if (!(error instanceof AuditLogError) || error.pointer !== '/filter') throw error
       const { message, parameter, suggestion } = error

@@ -60,7 +60,7 @@ export function createDefinitions(
   management: Management,
   inCode: readonly Subscription[],
 ): DefinitionMethods {
-  const { store, registry, check } = management
+  const { store, registry, check, sealedNames: names } = management
   const checkChangeable = (id: string): void => {
     const found = inCode.find((one) => one.id === id)
     if (!found) return
@@ -87,7 +87,7 @@ export function createDefinitions(
       const id = randomUUID()
       const start = await startCursor(store, definition.from ?? 'now', given)
       const make = (present: Definitions): Subscription => ({
-        ...readDefinition(definition, namesIn(present), undefined),
+        ...readDefinition(definition, { channels: namesIn(present), id: undefined, names }),
         id,
       })
       const subscription = await registry.create(make, start, given)
@@ -104,7 +104,7 @@ export function createDefinitions(
         id,
         (present, definitions) => {
           const merged = { ...present, ...change, from: 'now' }
-          const read = readDefinition(merged, namesIn(definitions), id)
+          const read = readDefinition(merged, { channels: namesIn(definitions), id, names })
           // `update` does not change these members, so the stored values stay.
           const { from: _, in_code: __, paused: ___, ...changed } = read
           return changed

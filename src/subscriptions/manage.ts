@@ -1,6 +1,7 @@
 import { changeData, type ChangeData } from '../event/changes.js'
 import { defaultJsonLimits } from '../event/json.js'
 import type { EventTypes } from '../event/event-types.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import type { EventStore, WaitOptions } from '../store/store.js'
 import type { ChannelRegistry } from './channel-registry.js'
 import type { Deliverer } from './deliverer.js'
@@ -16,6 +17,8 @@ import { withServersOnly } from '../event/servers-only.js'
 export interface Management {
   readonly store: EventStore
   readonly types: EventTypes
+  /** Names of attributes that no filter may use. */
+  readonly sealedNames: SealedNames
   readonly registry: Registry
   readonly channelRegistry: ChannelRegistry
   readonly channels: OpenChannels

@@ -3,6 +3,7 @@ import { runOutside } from '../async/outside.js'
 import type { LinkTable } from '../event/links.js'
 import type { Grouping } from '../filter/ast.js'
 import { type Concealed, type Concealment, readConcealed } from '../filter/conceal.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import { parseVisible, type Visible } from '../filter/visible-filter.js'
 import { isError } from '../event/realm.js'
 
@@ -32,6 +33,8 @@ export interface AskRights {
   readonly conceal?: ((owner: string) => Concealed | Promise<Concealed>) | undefined
   /** The link attributes of the log. */
   readonly links: LinkTable
+  /** Names of attributes that `visible` may not use. */
+  readonly sealedNames: SealedNames
 }
 
 const EVERYTHING: OwnerRights = { where: undefined }
@@ -63,7 +66,9 @@ export function createRights(host: AskRights, answered: () => void): Rights {
       if (found === undefined) throw new Error('visible or conceal did not answer in time')
       const { given, names } = found
       if (given === undefined) throw new Error('visible returned nothing')
-      return { where: parseVisible(given), concealed: readConcealed(names, host.links) }
+      const where = parseVisible(given)
+      host.sealedNames.checkOption(where, 'visible')
+      return { where, concealed: readConcealed(names, host.links) }
     } catch (thrown) {
       return { error: isError(thrown) ? thrown : new Error(String(thrown)) }
     } finally {

@@ -4,6 +4,7 @@ import type { EventTypes } from '../event/event-types.js'
 import { bothOf } from '../filter/ast.js'
 import type { EventStore } from '../store/store.js'
 import { keyedFilter } from '../tail/selections.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import type { SharedTail } from '../tail/shared-tail.js'
 import { type Checkpoints, saveCursors } from './checkpoints.js'
 import { type DeliveryLoop, type DeliveryLoopOptions, startDeliveryLoop } from './delivery-loop.js'
@@ -16,7 +17,7 @@ import { countParked } from './parked.js'
 import type { OwnerRights, Rights } from './rights.js'
 import { readState } from '../store/read-states.js'
 import { type CursorState, keyOf, publicSubscription, type StoredSubscription } from './states.js'
-import { parseFilter, type Subscription } from './subscription.js'
+import { parseDelivered, type Subscription } from './subscription.js'
 
 /** The loops of this process. */
 export interface RunningLoops {
@@ -35,6 +36,7 @@ export interface LoopContext {
   readonly channels: OpenChannels
   readonly outcomes: Outcomes
   readonly types: EventTypes
+  readonly sealedNames: SealedNames
   readonly random: () => number
 }
 
@@ -66,10 +68,14 @@ const textOf = (rights: OwnerRights): string =>
   rights.error ? 'error' : JSON.stringify([rights.where, rights.concealed?.names])
 
 /** The matching events, without events about deliveries of the subscription itself. Throws if the filter cannot be read. */
-function filterOf({ id, filter }: Subscription, rights: OwnerRights): FeedFilter {
+function filterOf(
+  { id, filter }: Subscription,
+  rights: OwnerRights,
+  names: SealedNames,
+): FeedFilter {
   if (rights.error) throw rights.error
   const { where: visible, concealed } = rights
-  const wanted = parseFilter(filter)
+  const wanted = parseDelivered(filter, names)
   const where = bothOf(concealed ? concealed.where(wanted) : wanted, visible)
   return { ...keyedFilter(where), concealed, isLeftOut: (event) => isOwnOutcome(event, id) }
 }
@@ -186,7 +192,7 @@ async function readFilter(
 ): Promise<FeedFilter | undefined> {
   const subscription = publicSubscription(wanted.stored)
   try {
-    return filterOf(subscription, wanted.rights)
+    return filterOf(subscription, wanted.rights, options.sealedNames)
   } catch (error) {
     const isNew = !cursor.broken && (await saveCursor(options, wanted, { ...cursor, broken: true }))
     if (isNew) options.outcomes.broken(subscription, error as Error)

@@ -6,6 +6,7 @@ import { parseActing } from '../filter/acting-filter.js'
 import type { Grouping } from '../filter/ast.js'
 import { formatQuery } from '../filter/format.js'
 import type { QueryInput } from '../filter/query-input.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import type { OptionNames } from '../options.js'
 
 /** Sends the matching events of a log to a channel. */
@@ -90,11 +91,18 @@ const DEFAULT_RETAIN: Duration = { days: 7 }
 const invalid = (member: string, problem: string): AuditLogError =>
   new AuditLogError('INVALID_SUBSCRIPTION', `${member} ${problem}`, { pointer: `/${member}` })
 
+interface DefinitionContext {
+  readonly channels: ReadonlySet<string>
+  /** The id of a subscription in code. */
+  readonly id: string | undefined
+  /** Names of attributes that the filter may not use. */
+  readonly names: SealedNames
+}
+
 /** Throws `INVALID_SUBSCRIPTION` with a pointer to the wrong member. */
 export function readDefinition(
   given: SubscriptionDefinition,
-  channels: ReadonlySet<string>,
-  id: string | undefined,
+  { channels, id, names }: DefinitionContext,
 ): Subscription {
   const {
     name,
@@ -120,7 +128,7 @@ export function readDefinition(
     id: id ?? randomUUID(),
     name,
     channel,
-    filter: 'filter' in given ? readFilterText(given.filter!) : '',
+    filter: 'filter' in given ? readFilterText(given.filter!, names) : '',
     from: readFrom(given.from),
     whenStuck,
     retain: retain && { ...retain },
@@ -136,16 +144,28 @@ export function readDefinition(
  */
 export const parseFilter = (text: string): Grouping | undefined => parseActing(text)
 
+/** The filter of a stored definition, for a delivery. Also throws `SEALED_ATTRIBUTE`, because such a filter matches no event. */
+export function parseDelivered(text: string, names: SealedNames): Grouping | undefined {
+  const where = parseFilter(text)
+  names.checkWhere(where)
+  return where
+}
+
 /** Formats the filter as a query string; `''` means all events. Throws for any other filter without conditions. */
-function readFilterText(given: QueryInput): string {
+function readFilterText(given: QueryInput, names: SealedNames): string {
   if (given === '') return ''
   let where
   try {
     where = parseActing(given)
+    names.checkWhere(where)
   } catch (error) {
     const { message, parameter, suggestion } = error as AuditLogError
     const details = { pointer: '/filter', parameter, suggestion, cause: error }
-    throw new AuditLogError('INVALID_SUBSCRIPTION', `filter: ${message}`, details)
+    throw new AuditLogError(
+      'INVALID_SUBSCRIPTION',
+      `filter: ${message.replace(/^filter: /, '')}`,
+      details,
+    )
   }
   if (!where) throw invalid('filter', "has no condition; '' is the filter for all events")
   return formatQuery({ where, sorts: [], limit: 1 }).replace(/&?limit=1$/, '')

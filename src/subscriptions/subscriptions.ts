@@ -2,6 +2,7 @@ import { AuditLogError, throwIfAborted } from '../errors.js'
 import type { EventTypes } from '../event/event-types.js'
 import type { LinkTable } from '../event/links.js'
 import type { Concealed } from '../filter/conceal.js'
+import type { SealedNames } from '../filter/sealed-names.js'
 import type { Visible } from '../filter/visible-filter.js'
 import type { EventStore } from '../store/store.js'
 import { newestCursor } from '../tail/poll.js'
@@ -79,14 +80,17 @@ const SUBSCRIPTIONS_OPTIONS: OptionNames<SubscriptionsOptions> = {
 
 export const askRights = (
   { visible, conceal }: Pick<SubscriptionsOptions, 'visible' | 'conceal'>,
-  links: LinkTable,
-): AskRights => ({ visible, conceal, links })
+  { links, sealedNames }: Pick<AskRights, 'links' | 'sealedNames'>,
+): AskRights => ({ visible, conceal, links, sealedNames })
 
 /** The subscriptions in code. Throws `INVALID_OPTION` and `INVALID_SUBSCRIPTION`. */
-export function readSubscriptions(options: SubscriptionsOptions): readonly Subscription[] {
+export function readSubscriptions(
+  options: SubscriptionsOptions,
+  names: SealedNames,
+): readonly Subscription[] {
   checkOptions(options, SUBSCRIPTIONS_OPTIONS, 'subscriptions')
   const { channels = {}, subscriptions = {}, kinds = {} } = options
-  return readInCode(subscriptions, channels, kinds)
+  return readInCode(subscriptions, { channels, kinds, names })
 }
 
 export interface SubscriptionsContext {
@@ -97,6 +101,8 @@ export interface SubscriptionsContext {
   readonly record: RecordOutcome
   readonly types: EventTypes
   readonly links: LinkTable
+  /** Names of attributes that no filter may use. */
+  readonly sealedNames: SealedNames
   readonly random?: (() => number) | undefined
 }
 
@@ -104,10 +110,10 @@ export function createSubscriptions(
   context: SubscriptionsContext,
   options: SubscriptionsOptions = {},
 ): Subscriptions {
-  const inCode = readSubscriptions(options)
-  const { store, record, types } = context
+  const { store, record, types, sealedNames } = context
+  const inCode = readSubscriptions(options, sealedNames)
   const { channels = {}, kinds = {}, deliver = true } = options
-  const host = askRights(options, context.links)
+  const host = askRights(options, context)
   const seals = createSeals(options.secretsKey)
   const outcomes = createOutcomes(record)
   const change = createChangeDefinitions(store)
@@ -131,6 +137,7 @@ export function createSubscriptions(
   const management: Management = {
     store,
     types,
+    sealedNames,
     registry,
     channelRegistry: createChannelRegistry(change),
     channels: open,
@@ -183,7 +190,7 @@ type StartContext = SubscriptionsContext & {
 }
 
 function startWith(
-  { audit, store, tail, types, random = Math.random, ...context }: StartContext,
+  { audit, store, tail, types, sealedNames, random = Math.random, ...context }: StartContext,
   inCode: readonly Subscription[],
   options: Pick<DelivererOptions, 'host' | 'disable'>,
 ): Deliverer {
@@ -202,6 +209,7 @@ function startWith(
     tail,
     channels,
     types,
+    sealedNames,
     random,
     outcomes,
     async prepare(signal) {

@@ -3,7 +3,7 @@ import { carriesTime } from '../event/event-id.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
 import type { Decide, Decision } from '../filter/steps.js'
 import { filterInTurns } from '../filter/time-slices.js'
-import type { EventStore, ReadOptions } from '../store/store.js'
+import type { EventPage, ListOptions, ReadOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import { readToken } from '../store/consistency-token.js'
 
@@ -16,7 +16,13 @@ export interface TailFilter {
 }
 
 /** A store, or a log. */
-export type EventLister = Pick<EventStore, 'list'>
+export interface EventLister {
+  /** A log must not need keys for this: only times of events are read. */
+  list(
+    query: EventQuery,
+    options?: ListOptions & { readonly personal?: 'stored' },
+  ): Promise<EventPage>
+}
 
 export interface PollRange {
   /** Events after this `created_at`. */
@@ -64,7 +70,7 @@ export async function newestTime(
   options: ReadOptions,
 ): Promise<string | undefined> {
   const query = { where: undefined, sorts: [], limit: 1 }
-  const page = await store.list(query, { ...options, durable: true })
+  const page = await store.list(query, { ...options, durable: true, personal: 'stored' })
   return page.events[0]?.created_at
 }
 

@@ -11,7 +11,7 @@ import { type KeyedFilter, keyedFilter } from './selections.js'
 import type { SharedTail, View } from './shared-tail.js'
 import { readOptions } from '../store/consistency-token.js'
 import { startCursor } from './poll.js'
-import { READ_OPTIONS, type ReadOptions } from '../store/store.js'
+import { READ_OPTIONS, type ReadOptions, type WaitOptions } from '../store/store.js'
 import { formatTimestamp, parseTimestamp } from '../event/timestamp.js'
 import type { OptionNames } from '../options.js'
 import { checkVisible } from '../filter/query-input.js'
@@ -62,15 +62,29 @@ export interface EventTail<Item = AuditEvent> extends AsyncIterableIterator<Item
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Returns events as a reader gets them. It may leave some out. */
+export type ShowEvents = (
+  events: readonly AuditEvent[],
+  options: WaitOptions,
+) => readonly AuditEvent[] | Promise<readonly AuditEvent[]>
+
+/** The events of a tail. */
+export interface TailStart {
+  readonly query: EventQuery
+  /** Called with a batch at a time, before attributes are concealed. */
+  readonly show: ShowEvents
+}
+
 /** The tails of one log. */
 export interface Tails {
   /** Yields changes only with the option `changes`. */
-  tail(readQuery: () => EventQuery, options: TailOptions): EventTail<AuditEvent | EventChange>
+  tail(start: () => TailStart, options: TailOptions): EventTail<AuditEvent | EventChange>
 }
 
 interface Opened {
   readonly filter: KeyedFilter
   readonly cursor: string
+  readonly show: ShowEvents
 }
 
 interface Reading extends Opened {
@@ -82,11 +96,12 @@ async function* readEvents({
   shared,
   filter,
   cursor,
+  show,
   signal,
 }: Reading): AsyncGenerator<AuditEvent, void, void> {
   const view = eventsView(filter, shared)
   for await (const events of await shared.read(view, { after: cursor, signal }))
-    for (const event of events) {
+    for (const event of await show(events, { signal })) {
       if (signal.aborted) return
       yield event
     }
@@ -115,12 +130,13 @@ async function* seenBy<Item extends AuditEvent | EventChange>(
   for await (const item of items) yield 'patch' in item ? item : view(item)
 }
 
-const readChanges = (
-  { shared, filter, cursor, signal }: Reading,
+/** Live events have no personal values, so that changes are shown as they are. */
+async function* readChanges(
+  { shared, filter, cursor, show, signal }: Reading,
   { open = [], visible }: TailOptions,
   view: ViewOf,
-): AsyncGenerator<AuditEvent | EventChange, void, void> =>
-  followChanges(shared, {
+): AsyncGenerator<AuditEvent | EventChange, void, void> {
+  const items = followChanges(shared, {
     filter,
     select: async (batch, after) => shared.changeSelections.of(batch, filter, after),
     start: cursor,
@@ -134,27 +150,31 @@ const readChanges = (
     }),
     signal,
   })
+  for await (const item of items)
+    if ('patch' in item) yield item
+    else yield* await show([item], { signal })
+}
 
 export function createTails(shared: SharedTail, links: LinkTable): Tails {
   const open = async (
-    readQuery: () => EventQuery,
+    start: () => TailStart,
     { after, ...options }: TailOptions,
   ): Promise<Opened> => {
-    const query = readQuery()
+    const { query, show } = start()
     const visible = checkVisible(options.visible)
     const concealed = readConcealed(options.conceal ?? [], links)
     const where = concealed ? concealed.where(query.where) : query.where
     const filter = readFilter({ ...query, where: bothOf(visible, where) })
     throwIfAborted(options.signal)
     const reading = readOptions(options)
-    if (after !== undefined) return { filter, cursor: readCursor(after) }
-    return { filter, cursor: await startCursor(shared.currentCursor(reading), reading) }
+    if (after !== undefined) return { filter, show, cursor: readCursor(after) }
+    return { filter, show, cursor: await startCursor(shared.currentCursor(reading), reading) }
   }
 
   return {
-    tail: (readQuery, options) =>
+    tail: (start, options) =>
       startTail(options.signal, {
-        open: () => open(readQuery, options),
+        open: () => open(start, options),
         read(opened, signal) {
           const reading = { ...opened, shared, signal }
           const concealed = readConcealed(options.conceal ?? [], links)

@@ -3,6 +3,7 @@ import { readStoredStatuses } from '../../../src/cleaning/status.js'
 import type { AuditEvent, JsonObject } from '../../../src/event/event.js'
 import { bothOf, type EventQuery, MAX_LIMIT, oneCondition } from '../../../src/filter/ast.js'
 import { parseQuery } from '../../../src/filter/parse.js'
+import { NO_SEALED_NAMES } from '../../../src/filter/sealed-names.js'
 import type { LevelCounts } from '../../../src/store/counts.js'
 import type { SubscriptionRow } from '../feed/managed-subscriptions.js'
 import type { LogConfig, OpenLog, Waiting } from '../log/log.js'
@@ -118,7 +119,7 @@ async function cleaningFigures(
   options: Waiting,
 ): Promise<readonly CleaningFigures[] | null> {
   if (!audit) return null
-  const rules = readRules(config?.cleaning?.rules ?? [])
+  const rules = readRules(config?.cleaning?.rules ?? [], NO_SEALED_NAMES)
   const found = await readStoredStatuses(audit.store, rules, Date.now() * 1000, options)
   return found.map(({ name, running, lastRun, nextRun }) => ({
     name,

@@ -345,7 +345,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/exporting/existing-events.ts',
-    line: 'const newest = await log.list({ where: visible, sorts: [], limit: 1 }, options)',
+    line: 'const newest = await log.list({ where: visible, sorts: [], limit: 1 }, reading)',
     mutant: 'const newest = await log.list({ where: undefined, sorts: [], limit: 1 }, options)',
     defect: 'an export says when the newest event was that the user may not see',
   },

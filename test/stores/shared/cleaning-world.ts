@@ -6,6 +6,7 @@ import {
 } from '../../../src/cleaning/cleaning.js'
 import type { CleaningOptions } from '../../../src/cleaning/rule.js'
 import { createUndelivered } from '../../../src/subscriptions/undelivered.js'
+import { NO_SEALED_NAMES } from '../../../src/filter/sealed-names.js'
 import { suffixSource } from '../../../src/event/event-id.js'
 
 /** A log on the store, and its cleaning. */
@@ -29,7 +30,8 @@ export function openWorld(
   const cleaning = createCleaning(
     {
       store,
-      undelivered: createUndelivered(store, { links: [] }),
+      sealedNames: NO_SEALED_NAMES,
+      undelivered: createUndelivered(store, { links: [], sealedNames: NO_SEALED_NAMES }),
       described: audit,
       record: (type, data) => audit.recordSystem(type, data),
       suppressedDraft(counts) {

@@ -1,3 +1,4 @@
+import { NO_SEALED_NAMES } from '../../../src/filter/sealed-names.js'
 import { describe, expect, it } from 'vitest'
 import { checkHolds } from '../../../src/cleaning/filters.js'
 import { readRules } from '../../../src/cleaning/read-rules.js'
@@ -80,8 +81,8 @@ const invalid: [string, object, RegExp][] = [
 
 describe('cleaning rules', () => {
   it.each(invalid)('with %s are rejected', (_, rule, message) => {
-    expect(() => readRules([rule as CleaningRule])).toThrow(message)
-    expect(() => readRules([rule as CleaningRule])).toThrow(
+    expect(() => readRules([rule as CleaningRule], NO_SEALED_NAMES)).toThrow(message)
+    expect(() => readRules([rule as CleaningRule], NO_SEALED_NAMES)).toThrow(
       expect.objectContaining({ name: 'AuditLogError', code: 'INVALID_OPTION' }),
     )
   })
@@ -91,19 +92,24 @@ describe('cleaning rules', () => {
       { target: 'jobs', run },
       { name: 'jobs', target: 'statistics' },
     ]
-    expect(() => readRules(rules)).toThrow('two cleaning rules jobs')
+    expect(() => readRules(rules, NO_SEALED_NAMES)).toThrow('two cleaning rules jobs')
   })
 
   it('that are not a list are rejected', () => {
-    expect(() => readRules({} as unknown as CleaningRule[])).toThrow('rules must be a list')
+    expect(() => readRules({} as unknown as CleaningRule[], NO_SEALED_NAMES)).toThrow(
+      'rules must be a list',
+    )
   })
 
   it('are named after their target by default, and have their criteria as filters', () => {
-    const rules = readRules([
-      { ...aged, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
-      { name: 'nightly', target: 'statistics', at: '03:30' },
-      { target: 'jobs', run, every: { hours: 2 }, filters: { state: 'done' } },
-    ])
+    const rules = readRules(
+      [
+        { ...aged, maxRows: 0, maxBytes: 5, filter: { filter: { type_eq: 'a:b' } } },
+        { name: 'nightly', target: 'statistics', at: '03:30' },
+        { target: 'jobs', run, every: { hours: 2 }, filters: { state: 'done' } },
+      ],
+      NO_SEALED_NAMES,
+    )
     const filters = { filter: 'filter[type_eq]=a%3Ab', max_age: maxAge, max_rows: 0, max_bytes: 5 }
     expect(rules.map((rule) => [rule.name, rule.target, rule.schedule, rule.filters])).toEqual([
       ['events', 'events', undefined, filters],
@@ -115,11 +121,15 @@ describe('cleaning rules', () => {
 
 describe('legal holds', () => {
   it('with a filter that matches all events or is invalid are rejected', () => {
-    expect(() => checkHolds([{ name: 'case 7', filter: '' }])).toThrow(
+    expect(() => checkHolds([{ name: 'case 7', filter: '' }], NO_SEALED_NAMES)).toThrow(
       'legal hold case 7: filter has no condition',
     )
-    expect(() => checkHolds([{ filter: 'filter[a]=1' }])).toThrow('legal hold 0: filter: filter[a]')
+    expect(() => checkHolds([{ filter: 'filter[a]=1' }], NO_SEALED_NAMES)).toThrow(
+      'legal hold 0: filter: filter[a]',
+    )
     const blank = [{ filter: 'filter[type_eq]=a&filter[tenant_not_eq]=' }]
-    expect(() => checkHolds(blank)).toThrow('legal hold 0: filter: filter[tenant_not_eq]: sets no')
+    expect(() => checkHolds(blank, NO_SEALED_NAMES)).toThrow(
+      'legal hold 0: filter: filter[tenant_not_eq]: sets no',
+    )
   })
 })

@@ -36,7 +36,10 @@ function rig(
     /** Number of calls of a method of the store. */
     readsBy: (method: keyof typeof reads): number => reads[method].mock.calls.length,
     tail: (query = '', options: TailOptions = {}): EventTail<Item> =>
-      tails.tail(() => parseQuery(query), { changes: true, ...options }),
+      tails.tail(() => ({ query: parseQuery(query), show: (events) => events }), {
+        changes: true,
+        ...options,
+      }),
     async open(attributes: JsonObject = {}, type = 'live'): Promise<string> {
       const draft = plainDraft({ suffix: nextSuffix(), type, attributes, live: true })
       const [event] = await memory.append([draft])

@@ -111,7 +111,7 @@ const tagOfPart = (tag: string): string =>
 /**
  * Adds an entity tag to the response to a request that reads, responds 304 without a body if the
  * client already has it, and compresses the body if the client accepts that. Errors, streams and other
- * responses are returned unchanged. A promise only if there is something to wait for.
+ * responses are returned unchanged. A response that no cache may store gets no entity tag. A promise only if there is something to wait for.
  */
 export function finalizeResponse(
   request: HttpRequest,
@@ -121,6 +121,8 @@ export function finalizeResponse(
   const { status, headers, body } = response
   if (!isContent(body) || !isRead(request)) return response
   if (status !== 200 && status !== 206) return response
+  if (headers['cache-control'] === 'no-store')
+    return encoded(request, { ...response, body }, compress)
   const etag = givenTag(response) ?? entityTagInTurns(body)
   const finish = (tag: string): HttpResponse | Promise<HttpResponse> =>
     finishTagged(
@@ -141,18 +143,26 @@ function finishTagged(
   response: TaggedResponse,
   compress: Compress,
 ): HttpResponse | Promise<HttpResponse> {
-  const { headers, body } = response
+  const { headers } = response
   // Of other methods, this header would ask for 412 (RFC 9110, section 13.1.2).
   if (!request.hasBodyQuery && matchesTag(request.header('if-none-match'), headers.etag)) {
     const { 'content-type': _, ...kept } = headers
     return { status: 304, headers: kept, body: undefined }
   }
-  const coding = codingOf(body, request.header('accept-encoding'))
+  return encoded(request, response, compress)
+}
+
+function encoded(
+  request: HttpRequest,
+  response: HttpResponse & { readonly body: Content },
+  compress: Compress,
+): HttpResponse | Promise<HttpResponse> {
+  const coding = codingOf(response.body, request.header('accept-encoding'))
   return coding === 'identity' ? response : compressed(response, coding, compress)
 }
 
 async function compressed(
-  { status, headers, body }: TaggedResponse,
+  { status, headers, body }: HttpResponse & { readonly body: Content },
   coding: Exclude<Coding, 'identity'>,
   compress: Compress,
 ): Promise<HttpResponse> {

@@ -73,9 +73,11 @@ export const ownEventTypes = {
     area: 'Audit log',
     description:
       'a user read the log: the first read with these conditions, or the further reads within an hour',
-    data: ['action', 'conditions', 'values', ...COUNT_KEYS],
-    sentence: 'read the log[: {action}][ by {conditions}]',
-    sentences: { de: 'hat das Protokoll gelesen[: {action}][, nach {conditions}]' },
+    data: ['action', 'conditions', 'values', 'personal', ...COUNT_KEYS],
+    sentence: 'read the log[: {action}][ by {conditions}][{personal=open} with personal data]',
+    sentences: {
+      de: 'hat das Protokoll gelesen[: {action}][, nach {conditions}][{personal=open}, mit personenbezogenen Daten]',
+    },
     ocsf: { class: 1008 },
   },
   'info:audit_log:start': {

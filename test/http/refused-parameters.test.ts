@@ -13,7 +13,7 @@ const ONE = '/0196b3c2-0000-7000-8000-000000000000'
 const manyFacets = Array.from({ length: 21 }, (_, n) => `facets[]=a${n}`).join('&')
 const manyNumbers = [...'abcdef'].map((name) => `numbers[]=${name}`).join('&')
 
-const LIST = 'the parameters are filter, q, limit and fields[event]'
+const LIST = 'the parameters are filter, q, limit, personal and fields[event]'
 const FORMATS = 'must be ndjson, csv, cloudevents, ocsf, otlp or parquet'
 
 /** A parameter of an endpoint, and the expected message of the error. */
@@ -61,7 +61,7 @@ const refused: readonly Refused[] = [
     `${ONE}?${name}=x`,
     UNKNOWN,
     name,
-    `${name}: only fields[event] is`,
+    `${name}: only personal and fields[event] is`,
   ]),
 
   ['/counts?limit=10', INVALID, 'limit', 'is not allowed: counts include all matching events'],

@@ -26,8 +26,9 @@ export interface EventsAccess<Context> {
   /**
    * Returns `true` if the user may do this; for any other value the response is 403. It is called before
    * the request body is read, and for all actions when the user requests `<path>/me`. A stream asks again
-   * every `recheckMs`. Errors go to the host's error handling.
-   * @default every authenticated user may do everything
+   * every `recheckMs`. Errors go to the host's error handling. For a log with the option `privacy`, the action `personal` allows the parameter
+   * `personal=open`, in addition to the action that reads.
+   * @default every authenticated user may do everything, except `personal`
    */
   authorize?(context: Context, action: EventsAction): boolean | Promise<boolean>
   /**

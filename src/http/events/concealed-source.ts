@@ -36,6 +36,7 @@ export function concealedSource(source: EventsSource, concealed: Concealment): E
     pages: (query) => ofPages(source.pages(query)),
     checkNames(names, parameter) {
       concealed.check(names, parameter)
+      source.checkNames(names, parameter)
     },
     async count(where, options) {
       const facets = options.facets ?? []

@@ -7,11 +7,12 @@ import {
   requireUser,
 } from '../challenge.js'
 import { withBodyQuery } from '../body-query.js'
-import type { HttpRequest, HttpResponse } from '../exchange.js'
+import { type HttpRequest, type HttpResponse, withUser } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
 import { type CallHost, respondToErrors } from '../host-calls.js'
 import { checkHostFunctions } from '../host-functions.js'
 import { declareMount, isUnder } from '../mounts.js'
+import { invalidParameter } from '../parameters.js'
 import { HttpProblem } from '../problem.js'
 import { type MatchedRoutes, routeOf } from '../route-matcher.js'
 import { EVENTS_ACCESS, type EventsAccess } from './access.js'
@@ -22,6 +23,7 @@ import { countsHandler, groupsHandler } from './figures.js'
 import type { EndpointAudit, EventsHandler } from './handler.js'
 import { historyHandler } from './history.js'
 import {
+  type HostAccess,
   hostAccess,
   hostCalls,
   type HostRules,
@@ -37,6 +39,7 @@ import { createLogSources } from './log-source.js'
 import { meHandler } from './me.js'
 import { openApiHandler } from './openapi.js'
 import { readHandler } from './read.js'
+import { extractPersonal, notCached } from './personal-form.js'
 import { readRecheckMs } from './recheck.js'
 import { redactEvent } from './redact-event.js'
 import { type EventsRoute, matchRoutes, rightOf } from './routes.js'
@@ -109,6 +112,29 @@ const ONE = [undefined]
 
 const ALL: VisiblePart = { given: 'all', where: undefined, concealed: undefined }
 
+/** The request with another query. */
+const withQuery = <Context>(
+  request: HttpRequest<Context>,
+  query: string,
+  username: string,
+): HttpRequest<Context> => ({
+  ...withUser(request, username),
+  query,
+  hasBodyQuery: request.hasBodyQuery ?? false,
+})
+
+/** Throws unless the user may read personal attributes, and the log can open them. */
+async function requirePersonal(
+  { hasKeys }: EndpointAudit,
+  { may }: HostAccess,
+  username: string,
+): Promise<void> {
+  if (!hasKeys)
+    throw invalidParameter('personal', 'must not be open: the log has no keys of persons')
+  if (!(await may('personal')))
+    throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action personal`)
+}
+
 /** Options of endpoints of one log, whose rules may be those of the host for several. */
 type OneLogOptions<Context> = Omit<EventsEndpointOptions<Context>, keyof HostRules<Context>> &
   HostRules<Context>
@@ -147,12 +173,22 @@ export function eventsEndpoint<Context>(
     const username = requireUser(await callHost(() => received.username), unauthenticated)
     const route = routeOf(received, routes)
     const right = rightOf(route)
-    const access = hostAccess(options, { context, callHost, key, links: audit.links })
+    const access = hostAccess(options, {
+      context,
+      callHost,
+      key,
+      links: audit.links,
+      sealedNames: audit.sealedNames,
+      hasKeys: audit.hasKeys,
+    })
     // Without these functions there is nothing to wait for; each wait takes about a microsecond.
     if (right && options.authorize && !(await access.may(right)))
       throw new HttpProblem('FORBIDDEN', `${username} is not allowed the action ${right}`)
-    const request =
+    const asked =
       isRead(right) && route.method === 'POST' ? await withBodyQuery(received, username) : received
+    const { personal, rest } = extractPersonal(route, asked.query)
+    if (personal === 'open') await requirePersonal(audit, access, username)
+    const request = rest === asked.query ? asked : withQuery(asked, rest, username)
     const isPart = options.visible !== undefined || options.conceal !== undefined
     const visible = isRead(right) ? [isPart ? await access.visible() : ALL] : undefined
     const part = visible?.[0] ?? ALL
@@ -166,15 +202,15 @@ export function eventsEndpoint<Context>(
       username,
       id: routes.id,
       identity:
-        where || concealed || consistencyToken
-          ? JSON.stringify([where, concealed?.names, consistencyToken])
+        where || concealed || consistencyToken || personal !== 'sealed'
+          ? JSON.stringify([where, concealed?.names, consistencyToken, personal])
           : '',
-      source: (signal = request.signal) => sourceOf(part, { signal, consistencyToken }),
-      ...hostCalls(access, { request, username, right, logs: ONE, visible }),
+      source: (signal = request.signal) => sourceOf(part, { signal, consistencyToken, personal }),
+      ...hostCalls(access, { request: asked, username, right, logs: ONE, visible }),
     })
     if (audit.ownEvents.reads && isRead(right) && isAnswer(response))
-      await recordRead(audit, { action: right, username, query: request.query, id: routes.id })
-    return finalizeResponse(request, response)
+      await recordRead(audit, { action: right, username, query: rest, id: routes.id, personal })
+    return finalizeResponse(request, personal === 'open' ? notCached(response) : response)
   }
 
   return (request) => {

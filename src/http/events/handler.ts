@@ -2,6 +2,7 @@ import type { AuditLog } from '../../audit-log.js'
 import type { ReadOptions } from '../../store/store.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
 import type { UserRights } from './access.js'
+import type { PersonalForm } from '../../reading/personal-values.js'
 import type { EventsSource, ReportRead } from './source.js'
 
 /** The part of an audit log that the endpoints need. */
@@ -22,6 +23,9 @@ export type EndpointAudit = Pick<
   | 'links'
   | 'ledger'
   | 'store'
+  | 'sealedNames'
+  | 'hasKeys'
+  | 'openPersonal'
 >
 
 /** The options of handlers that need the log itself. */
@@ -34,6 +38,8 @@ export interface HandlerOptions {
 /** Options of the reads that answer a request. */
 export interface EventsReadOptions extends ReadOptions {
   readonly signal: AbortSignal
+  /** The form of personal attributes. Streams send the sealed form. */
+  readonly personal: PersonalForm
 }
 
 /** `reportRead` of all requests to a host without `onRead`: a stream keeps the function, and all that it refers to. */

@@ -3,6 +3,7 @@ import { byLog } from '../../event/event-of-log.js'
 import type { LinkTable } from '../../event/links.js'
 import type { Grouping } from '../../filter/ast.js'
 import { type Concealed, type Concealment, readConcealed } from '../../filter/conceal.js'
+import type { SealedNames } from '../../filter/sealed-names.js'
 import { parseVisible, type Visible } from '../../filter/visible-filter.js'
 import type { CallHost } from '../host-calls.js'
 import type { HttpRequest, HttpResponse } from '../exchange.js'
@@ -53,15 +54,22 @@ interface Asking<Context> {
   /** The key of the log of endpoints of one log, if it has one. */
   readonly key?: string | undefined
   readonly links: LinkTable
+  /** Names of attributes that `visible` may not use. */
+  readonly sealedNames: SealedNames
+  /** True if the log can open personal attributes. */
+  readonly hasKeys: boolean
 }
 
-/** Only an absent option allows everything; of the answers of `authorize`, only `true`. */
+/**
+ * Only an absent option allows everything, except to open personal attributes; of the answers of `authorize`, only `true`.
+ */
 export const hostAccess = <Context>(
   rules: HostRules<Context>,
-  { context, callHost, key, links }: Asking<Context>,
+  { context, callHost, key, links, sealedNames, hasKeys }: Asking<Context>,
 ): HostAccess => ({
   isRuled: (['authorize', 'visible', 'conceal'] as const).some((rule) => rules[rule] !== undefined),
   async may(action, log = key) {
+    if (action === 'personal' && !(hasKeys && rules.authorize)) return false
     if (!rules.authorize) return true
     const answer: unknown = await callHost(() => rules.authorize!(context, action, ...named(log)))
     return answer === true
@@ -71,7 +79,9 @@ export const hostAccess = <Context>(
       const given = rules.visible ? await rules.visible(context, ...named(log)) : 'all'
       const names = rules.conceal ? await rules.conceal(context, ...named(log)) : []
       // What is invalid is an error of the host, not of the client.
-      return { given, where: parseVisible(given), concealed: readConcealed(names, links) }
+      const where = parseVisible(given)
+      sealedNames.checkOption(where, 'visible')
+      return { given, where, concealed: readConcealed(names, links) }
     }),
   report:
     rules.onRead &&

@@ -9,6 +9,7 @@ import type { Concealment } from '../../filter/conceal.js'
 import { type HandlerOptions, reportNothing } from './handler.js'
 import { createKeepAliveTimer, KeptAlive, type Rendering } from './keep-alive.js'
 import { changeFrame, eventFrame, RETRY } from './server-sent.js'
+import { sealedAtOnce } from '../../reading/personal-values.js'
 import type { Frame, OpenStream, ReportRead } from './source.js'
 import { renderingOfFrames, untilLogFails } from './stream.js'
 import { LAST_EVENT_ID, readStreamRequest, type StreamRequest } from './stream-request.js'
@@ -52,7 +53,16 @@ async function* changeFrames(
   const reported = new Set<string>()
   const query = { where: shown, sorts: [], limit: MAX_LIMIT }
   const conceal = concealed?.names
-  const items = audit.tail(query, { after: start, changes: true, open, visible, conceal, signal })
+  const personal = 'sealed'
+  const items = audit.tail(query, {
+    after: start,
+    changes: true,
+    open,
+    visible,
+    conceal,
+    personal,
+    signal,
+  })
   for await (const item of untilLogFails(items)) {
     if (!('patch' in item)) {
       await reportRead(ofOneLog([item]))
@@ -61,7 +71,7 @@ async function* changeFrames(
     }
     if (item.created_at <= start && !reported.has(item.id)) {
       reported.add(item.id)
-      const event = await audit.get(item.id, { signal })
+      const event = await audit.get(item.id, { personal, signal })
       if (event) await reportRead(ofOneLog([event]))
     }
     yield changeFrame(item)
@@ -87,7 +97,7 @@ export function createLogStreams({
   const reported = (reportRead: ReportRead): Rendering<Chunk, Frame> => ({
     ...unreported,
     async chunkOf({ events, bytes }) {
-      await reportRead(ofOneLog(events))
+      await reportRead(ofOneLog(events.map(sealedAtOnce)))
       return bytes
     },
   })
@@ -121,6 +131,7 @@ export function createLogStreams({
     const lastEventId = request.header(LAST_EVENT_ID)
     const requested = readStreamRequest({ query, lastEventId, own: OWN_PARAMETERS, known })
     const shown = call.concealed ? call.concealed.where(requested.where) : requested.where
+    audit.sealedNames.checkWhere(requested.where)
     const wanted = { ...requested, where: bothOf(call.visible, shown) }
     return (signal) => open(wanted, { ...call, shown }, signal)
   }

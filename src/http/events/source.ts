@@ -67,7 +67,7 @@ export interface EventsSource {
   link(endpoint: string, query: string): string
   /** The query string of a history of the changes before this event. */
   queryBefore(query: string, item: EventOfLog): string
-  /** Throws `UNKNOWN_ATTRIBUTE` if one of the attributes is concealed. */
+  /** Throws `UNKNOWN_ATTRIBUTE` if one of the attributes is concealed, and `SEALED_ATTRIBUTE` if one is encrypted. */
   checkNames(names: Iterable<string>, parameter: string): void
   read(id: string): Promise<EventOfLog | undefined>
   page(request: PageRequest): Promise<SourcePage>

@@ -1,6 +1,7 @@
 import type { Grouping } from '../../filter/ast.js'
 import { compileFilterInSteps } from '../../filter/evaluate.js'
 import type { Concealment } from '../../filter/conceal.js'
+import { sealedAtOnce } from '../../reading/personal-values.js'
 import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'
@@ -26,7 +27,10 @@ export function createStreamView(
     where,
     matches: compileFilterInSteps(where),
     render: isOwn
-      ? (event) => eventFrame(concealed ? concealed.event(event) : event, path, fields)
+      ? (event) => {
+          const sealed = sealedAtOnce(event)
+          return eventFrame(concealed ? concealed.event(sealed) : sealed, path, fields)
+        }
       : undefined,
   }
 }

@@ -8,7 +8,7 @@ export interface LogsAccess<Context> {
   /**
    * Returns `true` if the user may do this in the log; for any other value the response is 403. A log in which the user may do
    * nothing does not exist for the user. Errors go to the host's error handling.
-   * @default every authenticated user may do everything in every log
+   * @default every authenticated user may do everything in every log, except `personal`, which logs of a set do not have
    */
   authorize?(context: Context, action: EventsAction, log: string): boolean | Promise<boolean>
   /** As in the options of `auditRoutes`, for the log. @default everything is visible */

@@ -27,6 +27,7 @@ import {
 } from '../events/host-access.js'
 import { readRecheckMs } from '../events/recheck.js'
 import { typesHandler } from '../events/types.js'
+import { NO_SEALED_NAMES } from '../../filter/sealed-names.js'
 import { withBodyQuery } from '../body-query.js'
 import { type HttpRequest, type HttpResponse, withUser } from '../exchange.js'
 import { finalizeResponse } from '../finalize-response.js'
@@ -136,6 +137,10 @@ async function mayAnything({ may }: HostAccess, key: string): Promise<boolean> {
   return false
 }
 
+/** Logs of a set encrypt nothing. */
+const ruledBy = ({ links }: EndpointLogs) =>
+  ({ links, sealedNames: NO_SEALED_NAMES, hasKeys: false }) as const
+
 /** Passes a request to the endpoints of one log. */
 function toOneLog<Context>({
   logs,
@@ -148,7 +153,7 @@ function toOneLog<Context>({
       eventsEndpoint(logs.log(key), { ...options, path: pathOfLog(path, key) }, key),
   })
   return (key) => async (request, callHost) => {
-    const access = hostAccess(options, { context: request.context, callHost, links: logs.links })
+    const access = hostAccess(options, { context: request.context, callHost, ...ruledBy(logs) })
     const isAllowed = isKey(key) && (await mayAnything(access, key))
     if (!isAllowed || !(await logs.find(key))) throw unknownLog(key)
     // The client may have written the key in another way.
@@ -222,7 +227,7 @@ function toSeveralLogs<Context>({
     const access = hostAccess(options, {
       context: received.context,
       callHost,
-      links: logs.links,
+      ...ruledBy(logs),
     })
     if (action === 'logs' || action === 'types' || action === 'describe') {
       const call = { request: received, mayAnything: (key: string) => mayAnything(access, key) }

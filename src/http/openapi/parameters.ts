@@ -24,6 +24,9 @@ export const HISTORY_LIMIT = { min: 1, max: 100, default: 20 } as const satisfie
 /** Most logs in one request. */
 export const MAX_LOGS = 100
 
+/** The forms of personal attributes in responses, the default first. */
+export const PERSONAL_FORMS = ['sealed', 'open', 'stored'] as const
+
 /** The parameter of a fieldset in links and messages. */
 export const FIELDS = 'fields[event]'
 
@@ -131,6 +134,13 @@ export const parameters = {
     'The attributes and relationships to return. Default: all; none if the value is empty.',
     texts,
     { example: ['type', 'username', 'created_at'] },
+  ),
+  personal: query(
+    'personal',
+    'The form of personal attributes. `sealed`: left out, each part as `{ subject, sealed: true }` in the attribute `personal`, or as ' +
+      '`{ subject, erased }` with the time once it was erased. `open`: the values at their places; needs the right `personal`. `stored`: encrypted, ' +
+      'as the ledger proves them.',
+    { enum: PERSONAL_FORMS, default: PERSONAL_FORMS[0] },
   ),
   after: query(
     'after',

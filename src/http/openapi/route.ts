@@ -60,6 +60,7 @@ export const EVENTS_ACTIONS = [
   'export',
   'types',
   'describe',
+  'personal',
 ] as const
 
 /** An action that the host can allow or deny. */

@@ -25,7 +25,7 @@ export const MAX_REPORT_MIB = 32
 const REPORT_LIMITS = `At most ${MAX_REPORT_EVENTS} events with ${MAX_REPORT_MIB} MiB of attributes.`
 
 /** The parameters of the query of a list, and of counts. */
-const LISTED = ['filter', 'q', 'limit', 'fields'] as const
+const LISTED = ['filter', 'q', 'limit', 'fields', 'personal'] as const
 const COUNTED = ['filter', 'q', 'buckets', 'zone', 'facets', 'top', 'attributes'] as const
 
 /** The place of the parameters of a long query. */
@@ -109,7 +109,7 @@ const events = {
     action: 'export',
     operationId: 'exportEvents',
     answer: 'Export',
-    query: ['filter', 'q', 'format', 'columns'],
+    query: ['filter', 'q', 'format', 'columns', 'personal'],
     problems: [501],
     text:
       'Export events. All matching events that exist when the export begins, oldest first, as a file. If the service ' +
@@ -120,7 +120,7 @@ const events = {
     right: 'export',
     operationId: 'reportEvents',
     answer: 'Report',
-    query: ['filter', 'q'],
+    query: ['filter', 'q', 'personal'],
     problems: [422],
     text:
       'Report on events. All matching events that exist now, oldest first, with the SHA-256 digest of their export. The path ' +
@@ -132,7 +132,7 @@ const events = {
     right: 'list',
     operationId: 'readHistory',
     answer: 'History',
-    query: ['source', 'resource', 'as_of', 'historyLimit'],
+    query: ['source', 'resource', 'as_of', 'historyLimit', 'personal'],
     text:
       'Read the history of a resource. The latest changes of one resource, oldest first, each with the state after it. ' +
       'Status 206 means that there are earlier changes; `links.prev` leads to them. A user who may list events may read it.',
@@ -178,7 +178,7 @@ const events = {
     action: 'read',
     operationId: 'readEvent',
     answer: 'Event',
-    query: ['fields'],
+    query: ['fields', 'personal'],
     text: 'Read one event. The response is 404 for a missing event and for one that the user may not see.',
   },
   'GET /{id}/proof': {
@@ -294,7 +294,9 @@ export type LogsRoute = Route<'logs' | Events[Exclude<EventsKey, OfOneLog>]['act
 
 function severalLogsRoute([key, differs]: readonly [string, OfSeveral]): LogsRoute {
   const row: Declared<SeveralLogsParameter, string, string> = events[key as keyof typeof ofSeveral]
-  const { more = [], query = ['logs', ...(row.form ?? row.query ?? []), ...more] } = differs
+  // Logs of a set have no keys of persons.
+  const taken = (row.form ?? row.query ?? []).filter((name) => name !== 'personal')
+  const { more = [], query = ['logs', ...taken, ...more] } = differs
   const isOfLogs = query.includes('logs')
   const route = routeFrom(
     key.replace(/ \/(?!openapi)/, ' /events/').replace(/\/$/, ''),

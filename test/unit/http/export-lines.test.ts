@@ -62,7 +62,7 @@ it('the event loop runs while an export writes such a row', async () => {
       body: async () => new Uint8Array(),
     },
     username: 'ann',
-    source: () => createLogSources({ audit, path: '/events' })(ALL, { signal }),
+    source: () => createLogSources({ audit, path: '/events' })(ALL, { signal, personal: 'sealed' }),
     reportRead: async () => {},
   })
   const turns = await turnsDuring(async () => {

@@ -85,7 +85,7 @@ function createFeatures(log: FeatureContext) {
       ...log,
       ...removalOf(store, ledger),
       recordOnce: calls.recordOnce,
-      holds: ({ signal }) => untilAborted(readHolds(log.cleaning?.holds), signal),
+      holds: ({ signal }) => untilAborted(readHolds(log.cleaning?.holds, sealedNames), signal),
     }),
     live: createLiveEvents(store, log.limits, log.waiting),
     listeners: events,

@@ -66,6 +66,15 @@ export type {
 } from './event/event.js'
 export type { HistoryEntry, HistoryOptions, HistoryResource } from './history/history.js'
 export type { SubjectRead } from './history/subject-reads.js'
+export type {
+  ReadCountOptions,
+  ReadGetOptions,
+  ReadGroupOptions,
+  ReadHistoryOptions,
+  ReadListOptions,
+  ReadTailOptions,
+} from './reading/log-reader.js'
+export type { PersonalForm, PersonalOptions, SubjectOptions } from './reading/personal-values.js'
 export type { RestrictedLog, Restriction } from './restricted-log.js'
 export type { LogsRestriction, RestrictedLogs } from './restricted-logs.js'
 export { revertPatch, type RevertOptions } from './history/revert-patch.js'

@@ -1,5 +1,6 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { changesBetween, type RecordedChange } from '../event/changes.js'
+import { PERSONAL } from '../event/personal.js'
 import { REDACTED } from '../event/secrets.js'
 
 /** A change of an event's resource, as the event holds it. */
@@ -32,6 +33,14 @@ const isChange = (value: unknown): boolean =>
   typeof value['path'] === 'string' &&
   (value['op'] === 'remove' || value['value'] !== undefined)
 
+const isWithoutValue = (change: JsonValue): boolean =>
+  isObject(change) && change['op'] !== 'remove' && change['value'] === undefined
+
+/** True if the event has personal values, which may not be at their places. */
+const hasNotes = ({ [PERSONAL]: notes }: JsonObject): boolean =>
+  Array.isArray(notes) &&
+  notes.some((note) => isObject(note) && typeof note['subject'] === 'string')
+
 /** True if the value, at any depth, contains the mark of a redacted secret. */
 export function isRedacted(value: JsonValue | undefined): boolean {
   if (typeof value === 'string') return value.includes(REDACTED)
@@ -42,6 +51,9 @@ function faultOf(attributes: JsonObject, changes: readonly JsonValue[]): string 
   const { changes_cut: left, recording } = attributes
   if (left !== undefined && left !== null) return 'some of its changes are left out (changes_cut)'
   if (isObject(recording) && Number(recording['cut_bytes']) > 0) return 'its attributes are cut'
+  const hidden = changes.findIndex(isWithoutValue)
+  if (hidden >= 0 && hasNotes(attributes))
+    return `the values of changes/${hidden} are encrypted or erased`
   const wrong = changes.findIndex((change) => !isChange(change))
   if (wrong >= 0) return `changes/${wrong} is not an operation that recordChange writes`
   const cut = changes.findIndex((change) => isObject(change) && Number(change['cut_bytes']) > 0)

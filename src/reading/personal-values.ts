@@ -83,7 +83,7 @@ const NOTHING = parseVisible({ id_in: [] })
 /** True if the event has sealed parts. Most unread attributes need not be parsed for that. */
 const hasParts = (event: AuditEvent): boolean =>
   (!(event instanceof LazyEvent) || event.mayHave(`"${PERSONAL}"`)) &&
-  sealedParts(event.attributes).length > 0
+  sealedParts(event.attributes) !== undefined
 
 const NO_KEYS: ReadonlyMap<string, SubjectKey> = new Map()
 
@@ -133,7 +133,7 @@ export function createPersonalValues(
         if (events.length === 0) return events
         const ref = await found.find(person, options)
         const isOf = ({ attributes }: AuditEvent): boolean =>
-          sealedParts(attributes).some((part) => part.subject === ref)
+          sealedParts(attributes)?.some((part) => part.subject === ref) === true
         return events.filter(isOf)
       }
     },

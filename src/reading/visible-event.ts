@@ -18,7 +18,7 @@ export async function visibleEvent(
   try {
     const event = await log.get(id, visible ? { ...options, personal: 'stored' } : options)
     if (!event || !compileFilter(visible)(event)) return undefined
-    const isShown = !visible || sealedParts(event.attributes).length === 0
+    const isShown = !visible || sealedParts(event.attributes) === undefined
     return isShown ? event : await log.get(id, options)
   } catch (error) {
     if (visible && error instanceof AuditLogError && error.code === 'DAMAGED') return undefined

@@ -39,6 +39,8 @@ export function openJournal(filename: string, mode: number, driver: Driver): Sql
         // Before the first read: the first process that writes locks the file until it closes it or ends.
         database.pragma('locking_mode = EXCLUSIVE')
         database.pragma('journal_mode = WAL')
+        // Drafts that the store has taken leave no bytes.
+        database.pragma('secure_delete = ON')
         checkFile(database)
         migrate(database, JOURNAL_SCHEMA)
       },
@@ -85,15 +87,15 @@ export function commitSurely(database: SqliteDatabase, isKept: () => boolean): v
   }
 }
 
-/** Shrinks the file of an empty journal. */
-export function shrinkFile(database: SqliteDatabase): void {
-  if ((database.pragma('freelist_count', { simple: true }) as number) <= MAX_FREE_PAGES) return
+/** Removes what the WAL has of the drafts of a journal that is empty now, and shrinks the file if it is large. */
+export function clearFile(database: SqliteDatabase): void {
   try {
+    const freePages = database.pragma('freelist_count', { simple: true }) as number
     // With no rows to copy, this is faster than to release page after page.
-    database.exec('VACUUM')
+    if (freePages > MAX_FREE_PAGES) database.exec('VACUUM')
     database.pragma('wal_checkpoint(TRUNCATE)')
   } catch {
-    // The drafts are removed; only the file stays large.
+    // The drafts are removed. The next time that the journal is empty, or opened, repeats it.
   }
 }
 

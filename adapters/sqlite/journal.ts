@@ -6,7 +6,7 @@ import type { Microseconds } from '../../src/event/timestamp.js'
 import { watchFile } from './connection/file.js'
 import type { SqliteDatabase } from './connection/database.js'
 import { loadDriver, type SqliteDriverName } from './connection/driver.js'
-import { commitSurely, journalFailure, openJournal, shrinkFile } from './journal-file.js'
+import { commitSurely, journalFailure, openJournal, clearFile } from './journal-file.js'
 import { type OptionNames, requireOptions } from '../../src/options.js'
 
 export interface SqliteJournalOptions {
@@ -67,7 +67,7 @@ const MAX_READ_LENGTH = 8 * 1024 * 1024
 
 /**
  * Stores drafts that wait for their store in a file on this machine. They are durable when `add`
- * returns. Opens the file at once. Throws `STORE_FAILED` if that fails or another process or journal
+ * returns. Once the journal is empty, its files have no bytes of the drafts that were removed. Opens the file at once. Throws `STORE_FAILED` if that fails or another process or journal
  * uses the file, `INVALID_OPTION`, and `MISSING_DEPENDENCY` if the driver cannot be used.
  */
 export function sqliteJournal(options: SqliteJournalOptions): EventJournal {
@@ -82,6 +82,8 @@ export function sqliteJournal(options: SqliteJournalOptions): EventJournal {
   const sum = database.prepare(SUM)
   /** The drafts have the ids from `first` to before `next`. */
   let { first, next, bytes } = extentOf(database)
+  // A process may have ended before it could.
+  if (first === next) clearFile(database)
 
   const attempt = <Result>(act: () => Result): Result => {
     if (!database.open) throw new AuditLogError('CLOSED', 'the journal is closed')
@@ -137,7 +139,7 @@ export function sqliteJournal(options: SqliteJournalOptions): EventJournal {
         database.prepare(DELETE).run(end)
         first = end
         bytes -= gone
-        if (first === next) shrinkFile(database)
+        if (first === next) clearFile(database)
       })
     },
 

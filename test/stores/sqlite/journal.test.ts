@@ -6,6 +6,7 @@ import { sqliteJournal, sqliteStore } from 'daybook/sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { linesOf, runScript } from '../../support/child.js'
+import { canary, scanFiles, wordsIn } from '../../support/scan-files.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 
@@ -43,6 +44,36 @@ describe('sqliteJournal', () => {
     expect(journal.first(10)).toEqual(given)
     expect(journal.first(2)).toEqual(given.slice(0, 2))
     expect(Object.keys(journal.first(2)[1]!.draft.attributes)).toEqual(['z', 'a'])
+  })
+
+  it('drafts that are removed leave no bytes', () => {
+    const words = Array.from({ length: 60 }, canary)
+    const journal = openJournal()
+    for (const [n, word] of words.entries())
+      journal.add([entry(n, draft({ n, text: `${word} `.repeat(1 + 5 * n) }))])
+    expect(wordsIn(scanFiles(file.folder, words))).toEqual(words)
+    journal.remove(20)
+    journal.remove(40)
+    expect(journal.length).toBe(0)
+    expect(scanFiles(file.folder, words)).toEqual([])
+    expect(fs.statSync(filename).size).toBeGreaterThan(100_000)
+  })
+
+  it('the bytes of removed drafts that a killed process has left are removed at the next start', () => {
+    const words = Array.from({ length: 20 }, canary)
+    const journal = openJournal()
+    journal.add(words.map((word, n) => entry(n, draft({ word }))))
+    journal.close()
+    // The removal is committed, and nothing is brought from the WAL to the file.
+    const killed = new Database(filename)
+    killed.pragma('secure_delete = ON')
+    killed.exec('DELETE FROM daybook_journal')
+    const images = ['', '-wal'].map((end) => [end, fs.readFileSync(filename + end)] as const)
+    killed.close()
+    for (const [end, image] of images) fs.writeFileSync(filename + end, image)
+    expect(wordsIn(scanFiles(file.folder, words))).toEqual(words)
+    expect(openJournal().length).toBe(0)
+    expect(scanFiles(file.folder, words)).toEqual([])
   })
 
   it('the oldest drafts are removed, and no more than there are', () => {

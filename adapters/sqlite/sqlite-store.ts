@@ -42,6 +42,7 @@ import { checkSchema, migrate } from './schema/migrate.js'
 import { EVENTS_SCHEMA } from './schema/tables.js'
 import type { Sealer } from '../../src/store-kit/index-builder/sealer.js'
 import { createSqliteSealer, type SealerOptions } from './index/sealer.js'
+import { scrub } from './scrub.js'
 import { readStateTexts, replaceStates } from './schema/state.js'
 import { createTables } from './schema/log-tables.js'
 import { createCommitWatcher } from './connection/commit-watcher.js'
@@ -371,6 +372,7 @@ export function createSqliteStore(
     },
 
     analyze: async (options = {}) => analyzeTables(connection, options),
+    scrub: async (options = {}) => scrub({ connection, clock, wake: sealer.checkSoon }, options),
 
     watchClock: (handler) => guard.watch(handler),
     highWaterAtStart: () => guard.atStart(),

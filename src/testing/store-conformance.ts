@@ -118,7 +118,7 @@ async function runCase(
   const audit: AuditLog = new AuditLog({ store, types: {}, links: LINKS })
   const { abilities, undo } = abilitiesOf(given)
   try {
-    const has = { ...given, ledger: store.ledger, scrub: store.scrub }
+    const has = { ...given, ledger: store.ledger, scrub: store.scrub ? true : undefined }
     const missing = needs.find((ability) => !has[ability])
     if (missing) return `the ${store.name} store ${reasons[missing]}`
     const context: Context = { store, audit, clock }

@@ -37,6 +37,8 @@ const THREADS = [
   'adapters/sqlite/checking-thread',
   'adapters/sqlite/check-file',
   'adapters/sqlite/hashing-thread',
+  'adapters/sqlite/rewriting-thread',
+  'adapters/sqlite/rewrite-file',
   'adapters/sqlite/hashing',
   'adapters/sqlite/index/sealing-thread',
   'adapters/sqlite/index/start-sealing-thread',

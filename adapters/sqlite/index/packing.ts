@@ -46,8 +46,10 @@ const ADVANCE =
 const SET_TESTED = 'UPDATE daybook_packing SET untested = 0 WHERE packed_to = ?'
 
 // SQLite does not join the pages of rows that an UPDATE makes smaller, but those of rows that are deleted.
-const DELETE_ROW = `DELETE FROM daybook_events
-  WHERE created_at = ? AND checksum = ? AND octet_length(attributes) > 0`
+const deleteRow = (condition: string): string =>
+  `DELETE FROM daybook_events WHERE created_at = ? AND checksum = ? AND octet_length(attributes) ${condition}`
+const DELETE_PLAIN = deleteRow('> 0')
+const DELETE_PACKED = deleteRow('= 0')
 
 const INSERT_ROW = `INSERT INTO daybook_events
   (created_at, suffix, type, username, source, system, attributes, checksum, packed)
@@ -61,7 +63,8 @@ export function isPackingDue(connection: Connection): boolean {
   return packed_to < sealed_to
 }
 
-interface Packed {
+/** An event and its packed value. */
+export interface Packed {
   readonly row: EventRow
   readonly packed: Uint8Array
 }
@@ -122,7 +125,7 @@ const advance = (
 ): boolean => statement(ADVANCE).run(to, count, from).changes === 1
 
 /** Nothing if the packed value does not return what was put into it; the row then stays as it is. */
-function pack(row: EventRow, dictionary: Dictionary): readonly Packed[] {
+export function pack(row: EventRow, dictionary: Dictionary): readonly Packed[] {
   const packed = packPart(row, dictionary)
   const part = unpackPart(packed, () => dictionary.data)
   const isLossless = part?.source === row.source && part.attributes === row.attributes
@@ -130,10 +133,14 @@ function pack(row: EventRow, dictionary: Dictionary): readonly Packed[] {
 }
 
 /** Leaves out events that were removed since they were read. */
-function replaceRows({ statement }: Connection, all: readonly Packed[]): void {
+export function replaceRows(
+  { statement }: Connection,
+  all: readonly Packed[],
+  werePacked = false,
+): void {
+  const deletion = statement(werePacked ? DELETE_PACKED : DELETE_PLAIN)
   const found = all.filter(
-    ({ row: { created_at, checksum } }) =>
-      statement(DELETE_ROW).run(created_at, checksum).changes === 1,
+    ({ row: { created_at, checksum } }) => deletion.run(created_at, checksum).changes === 1,
   )
   for (const { row, packed } of found) {
     const { created_at, suffix, type, username, system, checksum } = row

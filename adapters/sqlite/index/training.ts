@@ -76,7 +76,7 @@ const bytesOf = (rows: readonly EventRow[], dictionary: Dictionary): number =>
 
 const PRESENT = 'SELECT max(id) AS id FROM daybook_dictionaries'
 
-const presentId = ({ statement }: Connection): number | null =>
+export const presentId = ({ statement }: Connection): number | null =>
   (statement(PRESENT).get() as { readonly id: number | null }).id
 
 /** True if this is still the dictionary for the next events. Call it within the transaction that packs them. */
@@ -88,6 +88,16 @@ export function presentDictionary(connection: Connection): Dictionary | undefine
   const id = presentId(connection)
   const data = id === null ? undefined : readDictionary(connection, id)
   return data && { id: id!, data }
+}
+
+/** A dictionary of some of the events after a time, up to another; `undefined` if none can be read. */
+export function newDictionary(
+  connection: Connection,
+  after: Microseconds,
+  to: Microseconds,
+): Uint8Array | undefined {
+  const sample = sampleAfter(connection, after, to)
+  return sample.length > 0 ? dictionaryOf(sample) : undefined
 }
 
 /** A better dictionary for the events after a time; `undefined` if the present one is as good. */
@@ -118,16 +128,27 @@ const INSERT_COPY = 'INSERT INTO daybook_dictionary_copies (id, data, checksum) 
 const LAST_UNUSED = `SELECT max(id) AS id FROM daybook_dictionaries
   WHERE first < (SELECT coalesce(min(created_at), 0) FROM daybook_events)`
 
-/** Stores a dictionary for the events after a time, and removes those of which no event is left. */
-export function insertDictionary(
+/** Stores a dictionary for the events after a time, and returns its id. */
+export function addDictionary(
   { statement }: Connection,
   data: Uint8Array,
   first: Microseconds,
-): void {
+): number {
   const { id } = statement(NEXT_ID).get() as { readonly id: number }
   const checksum = dictionaryChecksum(id, data)
   statement(INSERT).run(id, first, data, checksum)
   statement(INSERT_COPY).run(id, data, checksum)
+  return id
+}
+
+/** Stores a dictionary for the events after a time, and removes those of which no event is left. */
+export function insertDictionary(
+  connection: Connection,
+  data: Uint8Array,
+  first: Microseconds,
+): void {
+  addDictionary(connection, data, first)
+  const { statement } = connection
   const { id: bound } = statement(LAST_UNUSED).get() as { readonly id: number | null }
   if (bound === null) return
   statement('DELETE FROM daybook_dictionaries WHERE id < ?').run(bound)

@@ -91,6 +91,9 @@ export function unpackPart(
   }
 }
 
+/** The id of the dictionary of a packed value. */
+export const dictionaryIn = (packed: Uint8Array): number => headOf(packed).dictionary
+
 /** Bytes of the JSON text of the attributes in a packed value. */
 export const packedBytes = (packed: Uint8Array): number => headOf(packed).attributes
 

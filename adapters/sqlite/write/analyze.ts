@@ -17,6 +17,31 @@ const ROWS = `SELECT stat FROM sqlite_stat1 WHERE tbl = ?
   AND (idx IS NULL OR idx NOT IN (SELECT name FROM pragma_index_list(tbl) WHERE partial))
   ORDER BY idx IS NOT NULL LIMIT 1`
 
+const HAS_STATISTICS = `SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'`
+
+const ANALYZED = `SELECT DISTINCT tbl FROM sqlite_stat1 WHERE tbl LIKE 'daybook\\_%' ESCAPE '\\'`
+
+const analyzeTable = ({ database }: Connection, table: string): void =>
+  void database.exec(`ANALYZE main."${table.replaceAll('"', '""')}"`)
+
+/** Replaces the statistics of all tables of the log that have some, as they may have values of removed rows. */
+export async function refreshStatistics(
+  connection: Connection,
+  options: WaitOptions,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  const { database, statement } = connection
+  const tables = await connection.retry(() => {
+    database.pragma(`analysis_limit = ${ANALYSIS_LIMIT}`)
+    return statement(HAS_STATISTICS).get() ? statement(ANALYZED).all() : []
+  }, options)
+  for (const [done, { tbl }] of (tables as { readonly tbl: string }[]).entries()) {
+    onProgress(done, tables.length)
+    await connection.write(() => analyzeTable(connection, tbl), options)
+    await nextTurn()
+  }
+}
+
 /**
  * Analyzes the tables whose statistics are stale according to SQLite, each in its own transaction. It
  * skips tables without an index: the planner has no choice there, and counting them scans all rows.
@@ -30,8 +55,7 @@ export async function analyzeTables(
 
   const rowsOf = (table: string): number | null => {
     // sqlite_stat1 does not exist before the first ANALYZE.
-    const isAnalyzed = statement(`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'`).get()
-    if (!isAnalyzed) return null
+    if (!statement(HAS_STATISTICS).get()) return null
     const row = statement(ROWS).get(table) as { readonly stat: string } | undefined
     return row ? Number.parseInt(row.stat, 10) : null
   }
@@ -45,7 +69,7 @@ export async function analyzeTables(
 
   const analyze = (table: string): Analysis['analyzed_tables'][number] => {
     const rows_before = rowsOf(table)
-    database.exec(`ANALYZE main."${table.replaceAll('"', '""')}"`)
+    analyzeTable(connection, table)
     return { table, rows_before, rows_after: rowsOf(table) }
   }
 

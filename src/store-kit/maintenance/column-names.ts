@@ -67,11 +67,16 @@ function* checkNames(dialect: Dialect): Program<CheckedNames> {
   return check.result(Math.max(0, ...segments.map(({ names }) => names)))
 }
 
-function* lock({ lockNames }: Dialect): Program<void> {
-  if (lockNames !== undefined) yield sql(lockNames)
+/** Lets no other process add names until the transaction ends. */
+export function* lockNames({ lockNames: text }: Dialect): Program<void> {
+  if (text !== undefined) yield sql(text)
 }
 
-function* insertNames({ tables, jsonElements }: Dialect, rows: readonly NameRow[]): Program<void> {
+/** Adds rows whose numbers no row has. */
+export function* insertNames(
+  { tables, jsonElements }: Dialect,
+  rows: readonly NameRow[],
+): Program<void> {
   if (rows.length > 0)
     yield sql(
       `INSERT INTO ${tables.attributeNames} (${COLUMNS})
@@ -84,7 +89,7 @@ function* insertNames({ tables, jsonElements }: Dialect, rows: readonly NameRow[
 function* replaceLost(dialect: Dialect): Program<void> {
   const { tables, isIn, list } = dialect
   const { sealedTo } = yield* lockState(dialect)
-  yield* lock(dialect)
+  yield* lockNames(dialect)
   const { damaged, lost } = yield* checkNames(dialect)
   yield sql(`DELETE FROM ${tables.attributeNames} WHERE ${isIn('id')}`, list(damaged))
   yield* insertNames(
@@ -114,7 +119,7 @@ function* addNames(
   last: number,
   columns: readonly Column[],
 ): Program<readonly NameRow[]> {
-  yield* lock(dialect)
+  yield* lockNames(dialect)
   const others = (yield sql(rowsAfter(dialect), last)).map(readRow)
   const added = rowsToAdd(columns, others, last)
   yield* insertNames(dialect, added)

@@ -9,6 +9,7 @@ import { readOnlyStore } from '../../src/store/read-only.js'
 import type { EventStore } from '../../src/store/store.js'
 import { systemClock } from '../../src/event/timestamp.js'
 import { analyzeTables } from './write/analyze.js'
+import { scrub } from './write/scrub.js'
 import { readWithRetry, rejecting, withoutTimeLimit, withRetry } from './log/calls.js'
 import { ask } from './connection/client.js'
 import { createFollower } from './log/follower.js'
@@ -217,6 +218,13 @@ export function createPostgresStore(
     )
   }
 
+  /** Wakes the builder of the index, and waits a little. */
+  const wakeSealer = async (signal: AbortSignal | undefined): Promise<void> => {
+    check(signal)
+    sealer.checkSoon()
+    await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
+  }
+
   const updateStates: EventStore['updateStates'] = async (keys, change, options = {}) => {
     const { signal, keepFor } = options
     check(signal)
@@ -352,12 +360,12 @@ export function createPostgresStore(
         read: (program) => readWithRetry(log, signal, (client) => askProgram(client, program())),
         write: (program) => withRetry(log, signal, (client) => askProgram(client, program())),
       }
-      const pause = async (): Promise<void> => {
-        check(signal)
-        sealer.checkSoon()
-        await delay(REBUILD_CHECK_MS, undefined, { signal }).catch(() => throwIfAborted(signal))
-      }
-      await rebuildIndex(parts, pause, onProgress)
+      await rebuildIndex(parts, () => wakeSealer(signal), onProgress)
+    },
+
+    async scrub(options = {}) {
+      check(options.signal)
+      return scrub({ log, pause: () => wakeSealer(options.signal) }, options)
     },
 
     async analyze({ signal } = {}) {

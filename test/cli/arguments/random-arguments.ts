@@ -119,6 +119,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   after: TIMES,
   from: TIMES,
   out: OUTPUTS,
+  to: CONFIGS,
+  username: ['dpo', ''],
   config: CONFIGS,
   schema: ['public', 'daybook', 'no such', 'x"y', 'X'.repeat(80)],
   rule: ['debug', 'debog'],
@@ -128,6 +130,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   port: ['0', '65536', 'x'],
 }
 
+const SUBJECTS = words('customer=c17 custmer=c17 customer= =c17 customer')
 const SUBSCRIPTIONS = ['search', 'mail', 'serch']
 
 /** Commands that take long on a sound log are rare. */
@@ -194,6 +197,7 @@ function argumentsOf(chance: Chance, { arguments: wanted }: Command, names: Name
     events: names.ids,
     files: FILES,
     subscription: SUBSCRIPTIONS,
+    subject: SUBJECTS,
   }
   return wanted.flatMap(({ name, required, variadic }) => {
     if (is(required ? 0.06 : 0.5)) return []

@@ -1,6 +1,14 @@
-import { AuditLog, type AuditLogOptions, type EventStore, type EventTypes } from 'daybook'
-import { defineEventTypes } from 'daybook'
-import type { SubjectKeys } from '../../src/privacy/subject-keys.js'
+import { createHash, createSecretKey } from 'node:crypto'
+import {
+  AuditLog,
+  type AuditLogOptions,
+  defineEventTypes,
+  type EventStore,
+  type EventTypes,
+  type SubjectKeys,
+} from 'daybook'
+import { sqliteSubjectKeys } from 'daybook/sqlite'
+import { openStore } from './open-store.js'
 
 /* Logs with persons who are erased. */
 
@@ -36,3 +44,25 @@ export const openPersonal = (
 
 /** Options of `erase`. */
 export const REQUEST = { reason: 'request 4711', username: 'dpo' }
+
+/** Where processes find a log and its keys. */
+export interface PlaceOfPersons {
+  /** A Postgres URL, or the name of an SQLite file. */
+  readonly log: string
+  readonly keys: string
+}
+
+const MASTER = createSecretKey(createHash('sha256').update('master of tests').digest())
+
+/** The keys of a place. */
+export const openKeys = ({ keys }: PlaceOfPersons): SubjectKeys =>
+  sqliteSubjectKeys({ filename: keys, master: MASTER })
+
+/** The log of a place, with its keys. */
+export function openPlace(
+  place: PlaceOfPersons,
+  options: Partial<AuditLogOptions<EventTypes>> = {},
+): { readonly audit: AuditLog; readonly keys: SubjectKeys } {
+  const keys = openKeys(place)
+  return { audit: openPersonal(openStore(place.log), keys, options), keys }
+}

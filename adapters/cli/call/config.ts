@@ -53,5 +53,5 @@ export async function loadConfig(file: string): Promise<LogConfig> {
   } catch (error) {
     throw usageError(`--config ${file}: ${(error as Error).message}`)
   }
-  return config as LogConfig
+  return config
 }

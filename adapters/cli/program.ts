@@ -103,8 +103,7 @@ async function runCommand(
   const configFile =
     (options['config'] as string | undefined) ?? (terminal.env['DAYBOOK_CONFIG'] || undefined)
   const takesConfig = optionsOf(command).some(({ flags }) => flags.startsWith('--config '))
-  const config =
-    configFile === undefined || !takesConfig ? undefined : await loadConfig(configFile)
+  const config = configFile === undefined || !takesConfig ? undefined : await loadConfig(configFile)
   const conceal = options['conceal'] as readonly string[] | undefined
   if (conceal && target?.kind === 'http')
     throw usageError('--conceal: the server of the feed chooses what its users see')

@@ -9,7 +9,8 @@ export const keysRotate: Command = {
   options: [
     {
       flags: '--config <module>',
-      description: 'a module whose default export has the option privacy, with the present master key',
+      description:
+        'a module whose default export has the option privacy, with the present master key',
     },
     {
       flags: '--to <module>',

@@ -23,7 +23,8 @@ function textOf(result: CleaningResult, isPreview: boolean): string {
   if (error !== undefined) return `${name}: failed: ${error}`
   const isSkipped = skipped !== undefined && removed_count + due_count === 0
   if (isSkipped) return `${name}: skipped: ${skipped}`
-  const what = (count: number): string => (target === 'events' ? counted(count, 'event') : String(count))
+  const what = (count: number): string =>
+    target === 'events' ? counted(count, 'event') : String(count)
   const range = oldest_due ? `, from ${oldest_due} to ${newest_due ?? oldest_due}` : ''
   const partly = skipped === undefined ? '' : `; partly skipped: ${skipped}`
   if (isPreview) return `${name}: would remove ${what(due_count)}${range}${partly}`

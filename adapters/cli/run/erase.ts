@@ -70,6 +70,5 @@ export async function run(call: Call): Promise<void> {
   const erased = await eraseWith(audit!, call, ids, isPreview).finally(() => elapsed.stop())
   const lines = options['json'] ? [JSON.stringify(erased)] : sentencesOf(erased, isPreview)
   for (const line of lines) await write(terminal.stdout, `${visibleText(line)}\n`)
-  if (isPreview)
-    printNotice(terminal, 'nothing was erased; --yes erases', options['json'] === true)
+  if (isPreview) printNotice(terminal, 'nothing was erased; --yes erases', options['json'] === true)
 }

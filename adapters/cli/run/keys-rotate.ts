@@ -13,7 +13,9 @@ export async function run(call: Call): Promise<void> {
   const { keys } = requirePrivacy(call, 'keys rotate')
   try {
     const next = await loadDefault(to, '--to')
-    const rewrapped = await keys.rotate(next as Parameters<typeof keys.rotate>[0], { signal: terminal.signal })
+    const rewrapped = await keys.rotate(next as Parameters<typeof keys.rotate>[0], {
+      signal: terminal.signal,
+    })
     const text = options['json']
       ? JSON.stringify({ keys: rewrapped })
       : `${counted(rewrapped, 'key')} wrapped with the next master key`

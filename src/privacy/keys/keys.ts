@@ -1,11 +1,5 @@
 import { MAX_TIMER_MS } from '../../async/timers.js'
-import type {
-  ErasedKey,
-  ErasureRequest,
-  Subject,
-  SubjectKey,
-  SubjectKeys,
-} from '../subject-keys.js'
+import type { ErasureRequest, Subject, SubjectKey, SubjectKeys } from '../subject-keys.js'
 import { createCalls } from './calls.js'
 import { type KeyClock, systemKeyClock } from './key-cache.js'
 import type { OpenRing } from './key-ring.js'

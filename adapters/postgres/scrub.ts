@@ -1,20 +1,20 @@
-import { throwIfAborted } from '../../../src/errors.js'
-import type { IndexStore } from '../../../src/store-kit/maintenance/index-store.js'
-import { scrubIndex } from '../../../src/store-kit/maintenance/scrubbing.js'
-import type { ScrubOptions, Scrubbed } from '../../../src/store/scrub.js'
+import { throwIfAborted } from '../../src/errors.js'
+import type { IndexStore } from '../../src/store-kit/maintenance/index-store.js'
+import { scrubIndex } from '../../src/store-kit/maintenance/scrubbing.js'
+import type { ScrubOptions, Scrubbed } from '../../src/store/scrub.js'
 import {
   ask,
   askAlone,
   IDLE_TIMEOUT,
   type PostgresPoolClient,
   runInTransaction,
-} from '../connection/client.js'
-import { isStatementError } from '../connection/failures.js'
-import { askProgram, changeIndex, dialectOf } from '../index/dialect.js'
-import { readWithRetry, withoutTimeLimit, withRetry } from '../log/calls.js'
-import type { PostgresLog } from '../log/log.js'
-import type { Names } from '../schema/names.js'
-import { timeSql } from '../schema/server.js'
+} from './connection/client.js'
+import { isStatementError } from './connection/failures.js'
+import { askProgram, changeIndex, dialectOf } from './index/dialect.js'
+import { readWithRetry, withoutTimeLimit, withRetry } from './log/calls.js'
+import type { PostgresLog } from './log/log.js'
+import type { Names } from './schema/names.js'
+import { timeSql } from './schema/server.js'
 
 /** Deletes the throttles whose last event was removed, and the states that have expired. */
 const deleteValues = (client: PostgresPoolClient, log: PostgresLog): Promise<void> =>

@@ -146,7 +146,7 @@ async function keyedFingerprint(
 ): Promise<string> {
   if (!sealing?.plan(draft)) return fingerprint
   using wait = timeoutSignal(deadline - performance.now(), options.signal)
-  return untilAborted(sealing.fingerprint(fingerprint, { signal: wait.signal }), wait.signal)
+  return await untilAborted(sealing.fingerprint(fingerprint, { signal: wait.signal }), wait.signal)
 }
 
 /** The outcome of an earlier call, or the way in which this call's draft has to be added. */

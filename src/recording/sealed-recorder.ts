@@ -183,7 +183,7 @@ export function sealedRecorder(recorder: Recorder, parts: SealedRecorderParts): 
       const message = `${draft.type}: a call with a transaction needs the keys of its subjects in memory: await loadKeys before, and name them in the data`
       throw new AuditLogError('KEYS_UNAVAILABLE', message)
     },
-    flush: () => afterLine(recorder.flush),
-    close: () => afterLine(recorder.close),
+    flush: () => afterLine(() => recorder.flush()),
+    close: () => afterLine(() => recorder.close()),
   }
 }

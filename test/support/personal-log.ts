@@ -43,7 +43,7 @@ export function watchedKeys(keys: SubjectKeys = memorySubjectKeys()): WatchedKey
 /** A log with keys; closed at the end of the test. */
 export function openPersonalLog(options: Partial<AuditLogOptions<EventTypes>> = {}) {
   const keys = watchedKeys()
-  const audit: AuditLog<EventTypes> = new AuditLog<EventTypes>({
+  const audit: AuditLog = new AuditLog({
     store: memoryStore(),
     types: TYPES,
     privacy: { keys },

@@ -54,24 +54,26 @@ const REWRAP = 'UPDATE daybook_keys SET wrapper = ?, wrapped = ? WHERE ref = ? A
 
 /** The tables of keys in an SQLite file whose connection has `secure_delete`. */
 export function sqliteKeyTable(connection: Connection): KeyTable {
-  const { database, statement, retry, write } = connection
-  const all = <Row>(text: string, ...values: unknown[]): readonly Row[] =>
-    statement(text).all(...values) as Row[]
-  const first = <Row>(text: string, ...values: unknown[]): Row | undefined =>
-    statement(text).get(...values) as Row | undefined
+  const { database } = connection
+  const all = (text: string, ...values: unknown[]): readonly unknown[] =>
+    connection.statement(text).all(...values)
+  const keyRows = (text: string, ...values: unknown[]): readonly KeyRow[] =>
+    all(text, ...values) as readonly KeyRow[]
   const ringRow = () =>
-    first<{ readonly version: number; readonly id: string; readonly ring: string }>(OF_RING)
+    all(OF_RING)[0] as
+      | { readonly version: number; readonly id: string; readonly ring: string }
+      | undefined
   const isCurrent = (wrapper: string): boolean => ringRow()?.id === wrapper
   const erasuresWhere = (condition: string, ...values: unknown[]): KeyErasure[] =>
-    all<StoredErasure>(`${ERASURES} ${condition}`, ...values).map(readErasure)
+    (all(`${ERASURES} ${condition}`, ...values) as readonly StoredErasure[]).map(readErasure)
 
   /** Writes, and then writes all pages to the file and truncates the WAL, which has their former content. */
   const writeOver = async <Result>(
     act: () => Result,
     signal: AbortSignal | undefined,
   ): Promise<Result> => {
-    const result = await write(act, { signal })
-    await retry(() => emptyWal(database), { signal })
+    const result = await connection.write(act, { signal })
+    await connection.retry(() => emptyWal(database), { signal })
     return result
   }
 
@@ -79,52 +81,56 @@ export function sqliteKeyTable(connection: Connection): KeyTable {
     name: 'sqlite',
 
     async ring(signal) {
-      const row = await retry(ringRow, { signal })
+      const row = await connection.retry(ringRow, { signal })
       return row && (JSON.parse(row.ring) as KeyRing)
     },
 
     isEmpty: (signal) =>
-      retry(() => first<{ readonly isEmpty: 0 | 1 }>(IS_EMPTY)?.isEmpty === 1, { signal }),
+      connection.retry(
+        () => (all(IS_EMPTY)[0] as { readonly isEmpty: 0 | 1 } | undefined)?.isEmpty === 1,
+        { signal },
+      ),
 
     replaceRing: (next, signal) =>
       writeOver(() => {
         if ((ringRow()?.version ?? 0) !== next.version - 1) return false
-        statement(PUT_RING).run(next.version, next.id, JSON.stringify(next))
+        connection.statement(PUT_RING).run(next.version, next.id, JSON.stringify(next))
         return true
       }, signal),
 
-    byMac: (macs, signal) => retry(() => all<KeyRow>(BY_MAC, JSON.stringify(macs)), { signal }),
+    byMac: (macs, signal) =>
+      connection.retry(() => keyRows(BY_MAC, JSON.stringify(macs)), { signal }),
 
     byRef(refs, signal) {
       const list = JSON.stringify(refs)
       const read = () => ({
-        keys: all<KeyRow>(`${KEYS} ${BY_REF}`, list),
+        keys: keyRows(`${KEYS} ${BY_REF}`, list),
         erasures: erasuresWhere(BY_REF, list),
       })
       // In one snapshot, a key is either there or erased.
-      return retry(() => connection.snapshot(read), { signal })
+      return connection.retry(() => connection.snapshot(read), { signal })
     },
 
     insert: (wrapper, rows, signal) =>
-      write(
+      connection.write(
         () => {
           if (!isCurrent(wrapper)) return undefined
           for (const { ref, mac, wrapped, created_at } of rows)
-            statement(INSERT).run(ref, mac, wrapper, wrapped, created_at)
+            connection.statement(INSERT).run(ref, mac, wrapper, wrapped, created_at)
           const macs = rows.map(({ mac }) => mac).filter((mac) => mac !== null)
           const refs = rows.filter(({ mac }) => mac === null).map(({ ref }) => ref)
           return [
-            ...all<KeyRow>(BY_MAC, JSON.stringify(macs)),
-            ...all<KeyRow>(`${KEYS} ${BY_REF}`, JSON.stringify(refs)),
+            ...keyRows(BY_MAC, JSON.stringify(macs)),
+            ...keyRows(`${KEYS} ${BY_REF}`, JSON.stringify(refs)),
           ]
         },
         { signal },
       ),
 
     find: (mac, signal) =>
-      retry(
+      connection.retry(
         () =>
-          first<KeyRow>(`${KEYS} WHERE mac = ?`, mac)?.ref ??
+          keyRows(`${KEYS} WHERE mac = ?`, mac)[0]?.ref ??
           erasuresWhere('WHERE mac = ? ORDER BY id DESC LIMIT 1', mac)[0]?.ref,
         { signal },
       ),
@@ -132,29 +138,33 @@ export function sqliteKeyTable(connection: Connection): KeyTable {
     erase: ({ wrapper, mac, erasure }, signal) =>
       writeOver(() => {
         if (!isCurrent(wrapper)) return undefined
-        const { changes } = statement(ERASE).run(erasure.erased_at, requestText(erasure), mac)
-        statement(DELETE).run(mac)
+        const { changes } = connection
+          .statement(ERASE)
+          .run(erasure.erased_at, requestText(erasure), mac)
+        connection.statement(DELETE).run(mac)
         const order = changes === 0 ? 'ASC' : 'DESC'
         return erasuresWhere(`WHERE mac = ? ORDER BY id ${order} LIMIT 1`, mac)[0] ?? null
       }, signal),
 
     async endErasure(ref, events, signal) {
       const end = `UPDATE daybook_key_erasures SET events = ?, mac = NULL WHERE ref = ? AND events IS NULL`
-      await writeOver(() => void statement(end).run(events, ref), signal)
+      await writeOver(() => void connection.statement(end).run(events, ref), signal)
     },
 
-    erasures: (signal) => retry(() => erasuresWhere('ORDER BY id'), { signal }),
+    erasures: (signal) => connection.retry(() => erasuresWhere('ORDER BY id'), { signal }),
 
     wrappedBy: (wrapper, limit, signal) =>
-      retry(() => all<KeyRow>(`${KEYS} WHERE wrapper = ? LIMIT ?`, wrapper, limit), { signal }),
+      connection.retry(() => keyRows(`${KEYS} WHERE wrapper = ? LIMIT ?`, wrapper, limit), {
+        signal,
+      }),
 
     rewrap: ({ former, wrapper, rows }, signal) =>
-      write(
+      connection.write(
         () => {
           if (!isCurrent(wrapper)) return undefined
           let count = 0
           for (const { ref, wrapped } of rows)
-            count += Number(statement(REWRAP).run(wrapper, wrapped, ref, former).changes)
+            count += connection.statement(REWRAP).run(wrapper, wrapped, ref, former).changes
           return count
         },
         { signal },

@@ -33,11 +33,11 @@ export function readMaster(master: MasterKey | undefined, where: string): Master
     throw invalidOption(
       `${where}: master must be ${ALLOWED}; it is ${master === undefined ? 'missing' : `a ${typeof master}`}`,
     )
-  const { id, wrap: wrapper, unwrap: unwrapper } = master
+  const { id } = master
   if (typeof id !== 'string' || id === '' || id.length > 200)
     throw invalidOption(`${where}: master.id must be a text of 1 to 200 characters`)
-  for (const [name, value] of Object.entries({ wrap: wrapper, unwrap: unwrapper }))
-    if (typeof value !== 'function')
+  for (const name of ['wrap', 'unwrap'] as const)
+    if (typeof master[name] !== 'function')
       throw invalidOption(`${where}: master.${name} must be a function; master must be ${ALLOWED}`)
   return masterOfService(master)
 }

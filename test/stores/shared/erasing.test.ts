@@ -277,13 +277,17 @@ describe.each(eachStore)('erasing on %s', (_name, createPlace) => {
         message: expect.stringContaining(held!.id) as string,
       })
       const live = await audit.recordLive('api:customers:read', { customer_id: 'c17' })
-      await expect(audit.erase({ ids: [free!.id, live.event!.id] }, REQUEST)).rejects.toMatchObject({
-        code: 'INVALID_VALUE',
-        message: expect.stringContaining('close it first') as string,
-      })
+      await expect(audit.erase({ ids: [free!.id, live.event!.id] }, REQUEST)).rejects.toMatchObject(
+        {
+          code: 'INVALID_VALUE',
+          message: expect.stringContaining('close it first') as string,
+        },
+      )
       expect(await audit.get(free!.id)).toBeDefined()
       await live.close()
-      expect(await audit.erase({ ids: [free!.id, live.event!.id] }, REQUEST)).toMatchObject({ events: 2 })
+      expect(await audit.erase({ ids: [free!.id, live.event!.id] }, REQUEST)).toMatchObject({
+        events: 2,
+      })
     })
 
     it.each(['remove', 'updateState'] as const)(

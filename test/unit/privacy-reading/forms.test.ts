@@ -6,7 +6,7 @@ import type { PersonalForm } from '../../../src/reading/personal-values.js'
 import { openPersonalLog, TYPES } from '../../support/personal-log.js'
 import { errorWith } from '../errors.js'
 
-type Log = AuditLog<EventTypes>
+type Log = AuditLog
 
 const START = '2000-01-01T00:00:00.000000Z'
 

@@ -71,8 +71,8 @@ export interface SubjectKeys {
    */
   fingerprint(text: string, options?: WaitOptions): Promise<string>
   /**
-   * Destroys the key of the subject and keeps a pending erasure, in one transaction. Returns the pending erasure if there is one already, and
-   * `undefined` if the subject has no key.
+   * Destroys the key of the subject and keeps a pending erasure, in one transaction. If the subject has no key, returns its oldest pending
+   * erasure, or `undefined`. A key that was made while an erasure was pending has an erasure of its own.
    */
   beginErasure(
     subject: Subject,

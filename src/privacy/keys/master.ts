@@ -17,6 +17,12 @@ const TIMEOUT_MS = 5000
 const ALLOWED =
   'a KeyObject with 32 bytes, as createSecretKey(bytes) of node:crypto makes it, or an object with id, wrap and unwrap'
 
+/** The kind of a value, for messages. The value itself is secret. */
+function kindOf(value: unknown): string {
+  if (ArrayBuffer.isView(value)) return 'an array of bytes'
+  return value === undefined || value === null ? 'missing' : `a ${typeof value}`
+}
+
 /** The option `master`. Throws `INVALID_OPTION`, without the key. */
 export function readMaster(master: MasterKey | undefined, where: string): Master {
   if (types.isKeyObject(master)) {
@@ -29,10 +35,8 @@ export function readMaster(master: MasterKey | undefined, where: string): Master
     }
     return masterOfKey(master)
   }
-  if (typeof master !== 'object' || master === null)
-    throw invalidOption(
-      `${where}: master must be ${ALLOWED}; it is ${master === undefined ? 'missing' : `a ${typeof master}`}`,
-    )
+  if (typeof master !== 'object' || master === null || ArrayBuffer.isView(master))
+    throw invalidOption(`${where}: master must be ${ALLOWED}; it is ${kindOf(master)}`)
   const { id } = master
   if (typeof id !== 'string' || id === '' || id.length > 200)
     throw invalidOption(`${where}: master.id must be a text of 1 to 200 characters`)

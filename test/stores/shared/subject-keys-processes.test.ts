@@ -94,7 +94,7 @@ describe.each(Object.entries(PLACES))('keys of subjects of several processes in 
         await sawLines(child, 1 + ((round * 2) % 5))
         await child.kill()
         // The operator repeats the command, which has the former master key.
-        const count = await withKeys(place, master, (keys) => keys.rotate(next))
+        const count = await withKeys(place, master, (keys) => keys.rotate(createSecretKey(next)))
         expect(count).toBeGreaterThan(0)
         expect(count).toBeLessThanOrEqual(subjects.length)
         await withKeys(place, next, async (keys) => {

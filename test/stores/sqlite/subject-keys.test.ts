@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import Database from 'better-sqlite3'
 import { sqliteStore, sqliteSubjectKeys } from 'daybook/sqlite'
 import { describe, expect, it, vi } from 'vitest'
 import type { KeyRow } from '../../../src/privacy/keys/key-table.js'
@@ -12,8 +13,7 @@ import { errorWith } from '../../unit/errors.js'
 describe('sqliteSubjectKeys', () => {
   const file = useSqliteFile()
   const master = createSecretKey(randomBytes(32))
-  const open = () =>
-    file.closing(sqliteSubjectKeys({ filename: file.beside('keys.db'), master }))
+  const open = () => file.closing(sqliteSubjectKeys({ filename: file.beside('keys.db'), master }))
 
   const rows = (): readonly KeyRow[] =>
     execute(file.beside('keys.db'), (database) =>
@@ -39,8 +39,7 @@ describe('sqliteSubjectKeys', () => {
     const other = open()
     const subjects = Array.from({ length: 700 }, (_, i) => ({ kind: 'customer', id: `c${i}` }))
     // In many transactions, so that pages are split while they hold keys that will be destroyed.
-    for (let at = 0; at < subjects.length; at += 70)
-      await keys.obtain(subjects.slice(at, at + 70))
+    for (let at = 0; at < subjects.length; at += 70) await keys.obtain(subjects.slice(at, at + 70))
     const made = await other.obtain(subjects)
     const stored = new Map(rows().map((row) => [row.ref, row]))
     const erased = made.filter((_, i) => i % 2 === 0).map(({ ref }) => stored.get(ref)!)
@@ -76,23 +75,19 @@ describe('sqliteSubjectKeys', () => {
     await keys.obtain([{ kind: 'customer', id: 'c17' }])
     const [row] = rows()
     const table = sqliteKeyTable(file.closing(openFile({ filename: file.beside('keys.db') })))
-    await execute(file.beside('keys.db'), async (database) => {
-      database.exec('BEGIN; SELECT * FROM daybook_keys')
-      database.prepare('SELECT * FROM daybook_keys').all()
-      let isOver = false
-      const request = { reason: 'asked', username: 'dpo' }
-      const erasing = keys
-        .beginErasure({ kind: 'customer', id: 'c17' }, request)
-        .finally(() => (isOver = true))
-      await vi.waitFor(async () => expect(await table.byMac([row!.mac!])).toEqual([]))
-      expect(foundOf([row!.wrapped])).toEqual([row!.wrapped])
-      expect(isOver).toBe(false)
-      database.exec('COMMIT')
-      expect(await erasing).toMatchObject({ ref: row!.ref })
-      expect(foundOf([row!.wrapped])).toEqual([])
-    }).catch((error: unknown) => {
-      throw error
-    })
+    const reader = file.closing(new Database(file.beside('keys.db')))
+    reader.exec('BEGIN')
+    reader.prepare('SELECT * FROM daybook_keys').all()
+    let isOver = false
+    const erasing = keys
+      .beginErasure({ kind: 'customer', id: 'c17' }, { reason: 'asked', username: 'dpo' })
+      .finally(() => (isOver = true))
+    await vi.waitFor(async () => expect(await table.byMac([row!.mac!])).toEqual([]))
+    expect(foundOf([row!.wrapped])).toEqual([row!.wrapped])
+    expect(isOver).toBe(false)
+    reader.exec('COMMIT')
+    expect(await erasing).toMatchObject({ ref: row!.ref })
+    expect(foundOf([row!.wrapped])).toEqual([])
   })
 
   it('refuses the file of a log, and does not change it', async () => {
@@ -112,7 +107,7 @@ describe('sqliteSubjectKeys', () => {
     ['an address', { filename: 'sqlite:keys.db' }, 'filename must be the path of a file'],
     ['permissions that its owner lacks', { filename: 'keys.db', mode: 0o400 }, 'mode must be'],
     ['no master key', { filename: 'keys.db', master: undefined }, 'it is missing'],
-    ['bytes', { filename: 'keys.db', master: randomBytes(32) }, 'createSecretKey(bytes)'],
+    ['bytes', { filename: 'keys.db', master: randomBytes(32) }, 'it is an array of bytes'],
     ['a text', { filename: 'keys.db', master: 'a'.repeat(32) }, 'it is a string'],
     [
       'a short key',

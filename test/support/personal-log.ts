@@ -40,8 +40,11 @@ export function watchedKeys(keys: SubjectKeys = memorySubjectKeys()): WatchedKey
   return watched
 }
 
-/** A log with keys; closed at the end of the test. */
-export function openPersonalLog(options: Partial<AuditLogOptions<EventTypes>> = {}) {
+/** A log with keys; closed at the end of the test, or as `finished` says. */
+export function openPersonalLog(
+  options: Partial<AuditLogOptions<EventTypes>> = {},
+  finished: (close: () => Promise<void>) => void = onTestFinished,
+) {
   const keys = watchedKeys()
   const audit: AuditLog = new AuditLog({
     store: memoryStore(),
@@ -49,7 +52,7 @@ export function openPersonalLog(options: Partial<AuditLogOptions<EventTypes>> = 
     privacy: { keys },
     ...options,
   })
-  onTestFinished(() => audit.close())
+  finished(() => audit.close())
   /** Records a change of a customer by a user. */
   const update = async (customer: string, username = 'ann', more: object = {}) => {
     const data = {

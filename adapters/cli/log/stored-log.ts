@@ -186,17 +186,20 @@ export async function openStoredLog(
   const audit = await openAudit(store, passive(options), signal)
   const { types, customTypes } = audit
   const seen = options.conceal ? audit.restricted({ conceal: options.conceal }) : audit
+  // A command prints what others may keep, so personal values stay encrypted. An export has them as they are stored, to be imported and proved.
+  const sealed = { personal: 'sealed' } as const
+  const stored = { personal: 'stored' } as const
   const note = (action: string, query: EventQuery): Promise<void> =>
     recordRead(audit, { action, username, query: queryText(query) })
   return {
     kind: target.kind,
     async list(query, options) {
       await note('list', query)
-      return seen.list(query, options)
+      return seen.list(query, { ...options, ...sealed })
     },
     async get(id, options) {
       await recordRead(audit, { action: 'read', username, query: '', id })
-      return seen.get(id, options)
+      return seen.get(id, { ...options, ...sealed })
     },
     async count(query, options) {
       await note('count', query)
@@ -206,14 +209,14 @@ export async function openStoredLog(
       await note('stream', query)
       if (onOutage) outages.add(onOutage)
       try {
-        yield* seen.tail(query, { after, signal })
+        yield* seen.tail(query, { after, signal, ...sealed })
       } finally {
         if (onOutage) outages.delete(onOutage)
       }
     },
     async *export(query, options) {
       await note('export', query)
-      yield* exportEvents(seen, query, options)
+      yield* exportEvents(seen, query, { ...options, ...stored })
     },
     prove: (id, options) => audit.ledger.prove(id, options),
     checkpoint: (waiting) =>

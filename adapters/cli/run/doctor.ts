@@ -111,7 +111,7 @@ async function checkAll(call: Call): Promise<Checked> {
   try {
     const { audit } = await call.openLog()
     found.push(...healthCheckups(await audit!.health()))
-    const { events } = await audit!.list({ limit: READ_EVENTS })
+    const { events } = await audit!.list({ limit: READ_EVENTS }, { personal: 'stored' })
     found.push(...sharedValues(events))
   } catch (error) {
     found.push({ name: 'store', status: 'fail', found: messageOf(error) })

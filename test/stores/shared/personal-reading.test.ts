@@ -17,14 +17,17 @@ describe.each(eachStore)('%s', (_, create) => {
 
   beforeAll(async () => {
     place = await create()
-    log = openPersonalLog({ store: place.open() }, afterAll)
+    log = openPersonalLog({ store: place.open() }, () => {})
     audit = log.audit
     await Promise.all(
       Array.from({ length: EVENTS }, (_, i) => log.update(customerOf(i), `u${i % 7}`)),
     )
     await audit.record('own:note', { customer_id: 'c3', text: 'nothing personal' })
   })
-  afterAll(() => place.remove())
+  afterAll(async () => {
+    await audit.close()
+    await place.remove()
+  })
 
   it('finds the events of a person, and opens them', async () => {
     const { events, truncated } = await audit.list('limit=1000', { subject: { customer: 'c3' } })

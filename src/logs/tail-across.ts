@@ -3,6 +3,7 @@ import { pause } from '../async/pause.js'
 import { throwIfAborted } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import { bothOf, type EventQuery, type Grouping, MAX_LIMIT, oneCondition } from '../filter/ast.js'
+import { sealedAtOnce } from '../reading/personal-values.js'
 import { BEGINNING, carriesItsTime, newestTime, pollMatching } from '../tail/poll.js'
 import { type KeyedFilter, keyedFilter } from '../tail/selections.js'
 import { sharedTail } from '../tail/shared-tail.js'
@@ -268,8 +269,10 @@ export async function openTail(
 
   async function* run(): AsyncGenerator<readonly LogEvent[], void, void> {
     try {
-      yield* catchUp(followed, where, { starts, reached, signal })
-      yield* followed.length > MAX_FOLLOWED ? followInTurns(following) : followEach(following)
+      for await (const items of catchUp(followed, where, { starts, reached, signal }))
+        yield sealedItems(items)
+      const next = followed.length > MAX_FOLLOWED ? followInTurns : followEach
+      for await (const items of next(following)) yield sealedItems(items)
     } catch (error) {
       if (!signal.aborted) throw error
     }
@@ -281,6 +284,10 @@ export async function openTail(
     batches: run(),
   }
 }
+
+/** Logs of a set have no keys. */
+const sealedItems = (items: readonly LogEvent[]): readonly LogEvent[] =>
+  items.map(({ log, event }) => ({ log, event: sealedAtOnce(event) }))
 
 const earlier = (start: string, after: string | undefined): string =>
   after !== undefined && after < start ? after : start

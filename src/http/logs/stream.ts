@@ -8,7 +8,6 @@ import type { OpenLogsTail } from '../../logs/tail-across.js'
 import { eventResource } from '../events/documents.js'
 import { createKeepAliveTimer, KeptAlive } from '../events/keep-alive.js'
 import { resourceFrame, RETRY } from '../events/server-sent.js'
-import { sealedAtOnce } from '../../reading/personal-values.js'
 import type { OpenStream, ReportRead } from '../events/source.js'
 import { renderingOfFrames, untilLogFails } from '../events/stream.js'
 import { LAST_EVENT_ID, readStreamRequest } from '../events/stream-request.js'
@@ -38,7 +37,7 @@ async function* framesOf({
   // A message without data is not dispatched, but sets the id with which the client reconnects.
   yield `${RETRY}id: ${tail.cursor()}\n\n`
   for await (const events of untilLogFails(tail.batches)) {
-    await reportRead(events.map((item) => ({ ...item, event: sealedAtOnce(item.event) })))
+    await reportRead(events)
     for (const event of events) {
       tail.received(event)
       yield resourceFrame(tail.cursor(), render(event))
@@ -74,8 +73,7 @@ export function createLogsStreams(
           throw lastEventId === '' ? error : invalidId(error)
         })
       const render = ({ event, log }: EventOfLog): string => {
-        const sealed = sealedAtOnce(event)
-        const item = { log, event: concealed ? concealed.event(sealed) : sealed }
+        const item = { log, event: concealed ? concealed.event(event) : event }
         return eventResource(item, pathOfLog(path, log!), { fields })
       }
       return new KeptAlive(framesOf({ tail, render, reportRead }), rendering)

@@ -158,6 +158,15 @@ const CORE: readonly Row[] = [
   ['WaitOptions', (given) => verifyArchive('.', given), 'signl', 'signal'],
   ['ListOptions', (given) => audit.list('', given), 'lasy', 'lazy'],
   ['ListOptions', (given) => audit.pages('', given).next(), 'lasy', 'lazy'],
+  ['ReadListOptions', (given) => audit.list('', given), 'personel', 'personal'],
+  ['ReadListOptions', (given) => audit.pages('', given).next(), 'subjct', 'subject'],
+  ['ReadGetOptions', (given) => audit.get(event.id, given), 'personel', 'personal'],
+  ['ReadHistoryOptions', (given) => audit.history('/api/a', given).next(), 'personel', 'personal'],
+  ['ReadTailOptions', (given) => audit.tail('', given).next(), 'personel', 'personal'],
+  ['ReadCountOptions', (given) => audit.count('', given), 'subjct', 'subject'],
+  ['ReadGroupOptions', (given) => audit.groups('', given), 'subjct', 'subject', { by: ['type'] }],
+  ['PersonalOptions', (given) => audit.openPersonal([], given), 'personel', 'personal'],
+  ['SubjectOptions', (given) => audit.list('', given), 'subjct', 'subject'],
   ['ReadOptions', (given) => audit.explain('', given), 'token', undefined],
   ['ReadOptions', (given) => audit.get(event.id, given), 'consistancyToken', 'consistencyToken'],
   ['HistoryOptions', (given) => audit.history('/api/a', given).next(), 'asof', 'asOf'],
@@ -659,6 +668,7 @@ describe('the table', () => {
   /** Exported types of options that hosts do not pass. */
   const OTHER_TYPES: Readonly<Record<string, string>> = {
     AppendOptions: 'a log gives it to its store',
+    ReadSettings: 'a log gives it to its reads',
     RemoveOptions: 'a log gives it to its store',
     ReadStatesOptions: 'a log gives it to its store',
     UpdateStateOptions: 'a log gives it to its store',

@@ -102,7 +102,13 @@ export function exportOf(
 ): AsyncGenerator<Uint8Array, void, void> {
   const urlOf = (wanted: EventQuery['where']): string => {
     const fields = columns?.map((name) => parameter('fields[event][]', name)) ?? []
-    const query = joined(filterParameters(wanted), parameter('format', format), ...fields)
+    const query = joined(
+      filterParameters(wanted),
+      parameter('format', format),
+      // The file can be imported and proved, as that of a stored log.
+      parameter('personal', 'stored'),
+      ...fields,
+    )
     return `${events}/export?${query}`
   }
   return format === 'ndjson'

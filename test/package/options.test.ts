@@ -670,6 +670,7 @@ describe('the table', () => {
     AppendOptions: 'a log gives it to its store',
     ReadSettings: 'a log gives it to its reads',
     RemoveOptions: 'a log gives it to its store',
+    ScrubOptions: 'a log gives it to its store',
     ReadStatesOptions: 'a log gives it to its store',
     UpdateStateOptions: 'a log gives it to its store',
     KeysOptions: 'a log gives it to its stores',

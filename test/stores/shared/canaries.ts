@@ -7,6 +7,8 @@ import { canary } from '../../support/scan-files.js'
 export interface Canaries {
   readonly removed: readonly string[]
   readonly kept: readonly string[]
+  /** A name of an attribute among the words of `removed`. */
+  readonly name: string
   /** The ids of the events with the words of `removed`. */
   readonly ids: readonly string[]
   /** Queries that find one event each, among those that stay. */
@@ -49,9 +51,12 @@ const PLANTS: readonly ((log: Log, word: string) => Promise<AuditEvent | undefin
   },
 ]
 
+/** The plant of a name of an attribute. */
+const NAME = 3
+
 /** The query that finds the words of a plant. */
 const queryOf = (plant: number, word: string): string => {
-  if (plant === 3) return `filter[${word}_not_null]=1`
+  if (plant === NAME) return `filter[${word}_not_null]=1`
   if (plant === 4) return `filter[a_x_${word}_y_eq]=1`
   return `q=${word}`
 }
@@ -79,9 +84,24 @@ export async function plantCanaries(log: Log, rounds: number): Promise<Canaries>
   const wordsOf = (kind: 'removed' | 'kept') => kinds[kind].flatMap(({ words }) => words)
   return {
     removed: wordsOf('removed'),
+    name: wordsOf('removed')[NAME]!,
     kept: wordsOf('kept'),
     ids: kinds.removed.map(({ event }) => event.id),
     queries: kinds.kept.map(({ query }) => query),
+  }
+}
+
+/** Expects a name that was forgotten to be found in a new event, before and after it is in the index. */
+export async function expectNameAgain(
+  log: Log,
+  { name }: Canaries,
+  settled: () => Promise<void>,
+): Promise<void> {
+  for (let n = 0; n < 20; n++) await log.recordCustom('own:again', { [name]: n })
+  for (const indexed of [false, true]) {
+    if (indexed) await settled()
+    const { events } = await log.list(`filter[${name}_eq]=7`)
+    expect(events).toHaveLength(1)
   }
 }
 

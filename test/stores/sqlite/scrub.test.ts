@@ -1,14 +1,17 @@
+import { execFile } from 'node:child_process'
 import fs from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { createSqliteStore } from '../../../adapters/sqlite/sqlite-store.js'
 import { scanBytes, scanDeflated, scanFiles, wordsIn } from '../../support/scan-files.js'
 import { runScript } from '../../support/child.js'
 import { soakRounds, soakTimeout } from '../../support/soak.js'
 import { useSqliteFile } from '../../support/sqlite-file.js'
 import { sqliteTruth } from '../../support/sqlite-index.js'
-import { canaryLog, expectKept, plantCanaries } from '../shared/canaries.js'
+import { canaryLog, expectKept, expectNameAgain, plantCanaries } from '../shared/canaries.js'
 import { TUNING } from '../shared/sealer.js'
 
 /* After `scrub`, no file has a byte of what was removed. */
@@ -45,17 +48,18 @@ describe('scrub', () => {
     const { remaining } = await store.scrub!({ onProgress: ({ step }) => steps.add(step) })
     expect(remaining).toEqual([])
     expect([...steps]).toEqual(['values', 'index', 'statistics', 'files'])
+    expect(fs.statSync(`${file.filename}-wal`).size).toBe(0)
     expect(scanFiles(file.folder, canaries.removed)).toEqual([])
     expect(wordsIn(scanFiles(file.folder, canaries.kept))).toEqual(canaries.kept)
     await expectKept(log, canaries)
+    await expectNameAgain(log, canaries, () => sealer.settled())
     expect(await store.verify!()).toMatchObject({ damage: [] })
     expect(sqliteTruth(file.filename)).toMatchObject({ hidden: 0, missing: [], damage: [] })
-    expect(fs.statSync(`${file.filename}-wal`).size).toBe(0)
   })
 
   it('replaces the dictionaries of compressed events', async () => {
     const { store, sealer, log } = open('deflate')
-    const canaries = await plantCanaries(log, 5)
+    const canaries = await plantCanaries(log, 3)
     await sealer.settled()
     file.execute((database) => void database.pragma('wal_checkpoint'))
     const before = dictionaries()
@@ -132,6 +136,34 @@ describe('scrub', () => {
     expect(await store.verify!()).toMatchObject({ damage: [] })
     await expectKept(log, canaries)
   })
+
+  // Windows has no such limit.
+  it.skipIf(process.platform === 'win32')(
+    'names what a full disk needs, and loses nothing',
+    async () => {
+      const { store, log } = open()
+      const canaries = await plantCanaries(log, 1)
+      for (let n = 0; n < 40; n++)
+        await log.recordCustom('own:large', { n, text: 'large '.repeat(10_000) })
+      await store.remove(canaries.ids)
+      file.execute((database) => void database.pragma('wal_checkpoint(TRUNCATE)'))
+      // In blocks of 512 bytes, for each file that the process writes.
+      const half = Math.floor(fs.statSync(file.filename).size / 1024)
+      const script = path.join(inject('compiledFolder'), 'test/stores/shared/scrubbing-child.js')
+      const { stdout } = await promisify(execFile)('sh', [
+        '-c',
+        `ulimit -f ${half}; exec "$0" "$@"`,
+        ...[process.execPath, script, file.filename, 'once'],
+      ])
+      expect(stdout).toMatch(
+        /^STORE_FAILED the SQLite file could not be written anew, which needs free space of twice its size .*: .*; no event is lost, and the call can be repeated$/m,
+      )
+      expect(await store.verify!()).toMatchObject({ damage: [] })
+      await expectKept(log, canaries)
+      expect(await store.scrub!()).toEqual({ remaining: [] })
+      expect(scanFiles(file.folder, canaries.removed)).toEqual([])
+    },
+  )
 
   it('an aborted call ends, and can be repeated', async () => {
     const { store, log } = open()

@@ -284,7 +284,7 @@ export class AuditLog<
 
   /**
    * Removes whole events by their ids, as cleaning does, and everything else that the store keeps of them: for data that no type declares
-   * as personal. Records `info:audit_log:erase`. With a ledger, the removal is signed first, and only the process that seals the log may
+   * as personal. Records `info:audit_log:erase`. Takes as long as `scrub` of the store: minutes for millions of events, and on SQLite it needs free space of twice the file. With a ledger, the removal is signed first, and only the process that seals the log may
    * erase (`SIGNER_REQUIRED`). Rejects with `HELD`, without a removal, if a hold of `cleaning` keeps one of the events; with `INVALID_VALUE` for anything but 1 to 1000 ids
    * and for a live event that is open; with `INVALID_OPTION`, `READ_ONLY`, `ABORTED`, `STORE_FAILED`, `CLOSED`. If the call fails or the process ends
    * after it has begun, another call or the next start of a log with `privacy` ends the erasure.

@@ -18,13 +18,9 @@ import type { ErasureRequest } from './subject-keys.js'
 const MAX_IDS = 1000
 const PREFIX = 'erasure:'
 
-interface ScrubbingStore extends EventStore {
-  scrub?(options?: WaitOptions): Promise<{ readonly remaining: readonly string[] }>
-}
-
 /** The parts of a log that erase events. */
 export interface EventsEraser {
-  readonly store: ScrubbingStore
+  readonly store: EventStore
   readonly holds: (options: WaitOptions) => Promise<readonly Hold[]>
   readonly recordOnce: RecordOnce
   /** Rejects with `SIGNER_REQUIRED` if another process removes the events of the log. */

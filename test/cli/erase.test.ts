@@ -207,6 +207,39 @@ describe('daybook subject-report', () => {
   })
 })
 
+describe('daybook doctor', () => {
+  const warnings = async (file: string): Promise<string[]> => {
+    const { stdout } = await runCli(['doctor', log.file, '--config', file])
+    return stdout.split('\n').filter((line) => line.includes('\tprivacy\t'))
+  }
+
+  it('has no remark on opaque ids', async () => {
+    for (const id of ['c17', '0196b3c2-0000-4000-8000-000000000001', '17', 'C-17 4'])
+      await record(id)
+    expect(await warnings(config)).toEqual([])
+  })
+
+  it.each(['ann.example@example.com', 'Ann Example', 'Müller, Jörg'])(
+    'warns of %s as the id of a person, without repeating it',
+    async (id) => {
+      await record('c17')
+      const event = await record(id)
+      const [warning, ...more] = await warnings(config)
+      expect(more).toEqual([])
+      expect(warning).toContain('warn\tprivacy\tcustomer_id looks like a name')
+      expect(warning).toContain(`in 1 of 2 events, such as ${event.id}`)
+      expect(warning).not.toContain(id)
+    },
+  )
+
+  it('warns of personal attributes that are stored readable', async () => {
+    for (const privacy of [undefined, false] as const)
+      expect(await warnings(configOf({ privacy }))).toEqual([
+        expect.stringContaining(`personal attributes of ${UPDATE} are stored readable`),
+      ])
+  })
+})
+
 describe('daybook keys rotate', () => {
   it('wraps the keys with the next master key', async () => {
     await record('c17')

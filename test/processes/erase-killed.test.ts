@@ -6,8 +6,8 @@ import { createErasureKills, type ErasureRound, erasureRounds } from '../support
 import { tempDir } from '../support/temp.js'
 
 const FIRST: readonly ErasureRound[] = [
-  { part: 300, erases: 'person', endedBy: 'start' },
-  { part: 300, erases: 'events', endedBy: 'call' },
+  { part: 0, erases: 'person', endedBy: 'call' },
+  { part: 400, erases: 'person', endedBy: 'start' },
 ]
 const rounds = [...FIRST, ...fc.sample(erasureRounds, 2)]
 

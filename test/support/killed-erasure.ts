@@ -146,21 +146,29 @@ async function checkErased(
 
 /** Kills processes that erase. `file` is the compiled `erase-child`. */
 export function createErasureKills(file: string) {
-  /** Longest time that an erasure has taken. */
-  let longestMs = 20
+  /** Time that the last finished erasure has taken. The first one of a kind is killed when it is finished. */
+  const tookMs = new Map<ErasureRound['erases'], number>()
   return async (place: PlaceOfPersons, round: ErasureRound): Promise<Interrupted> => {
     const subjects = await record(place)
     const { person, ids } = subjects
     const what = round.erases === 'person' ? { customer: person } : { ids }
     let begin = (): void => {}
     const began = new Promise<void>((resolve) => (begin = resolve))
+    let finish = (): void => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
     const args = [file, JSON.stringify(place), JSON.stringify(what)]
     const child = startProcess('erase-child', args, (line) => {
       if (line === 'begin') begin()
-      else longestMs = Math.max(longestMs, Number(line.slice('done '.length)))
+      else {
+        tookMs.set(round.erases, Number(line.slice('done '.length)))
+        finish()
+      }
     })
     await Promise.race([began, child.ended])
-    await delay((round.part / 1000) * longestMs * MARGIN)
+    const wholeMs = tookMs.get(round.erases)
+    await (wholeMs === undefined
+      ? Promise.race([finished, child.ended])
+      : delay((round.part / 1000) * wholeMs * MARGIN))
     await child.kill()
     const state = await interrupted(place, subjects, round)
     await end(place, subjects, round, state)

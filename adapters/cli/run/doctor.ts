@@ -6,6 +6,7 @@ import { pendingMigrations, storeCheckups } from '../log/stored-log.js'
 import { type Exit, exitOf, messageOf } from '../terminal/exit-codes.js'
 import { painter, type Style } from '../terminal/style.js'
 import { write } from '../terminal/terminal.js'
+import { personalTypes } from './personal-types.js'
 import { READ_EVENTS, sharedValues } from './shared-values.js'
 
 const bytesText = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`
@@ -112,7 +113,7 @@ async function checkAll(call: Call): Promise<Checked> {
     const { audit } = await call.openLog()
     found.push(...healthCheckups(await audit!.health()))
     const { events } = await audit!.list({ limit: READ_EVENTS }, { personal: 'stored' })
-    found.push(...sharedValues(events))
+    found.push(...sharedValues(events), ...personalTypes(call.config ?? {}, events))
   } catch (error) {
     found.push({ name: 'store', status: 'fail', found: messageOf(error) })
   }

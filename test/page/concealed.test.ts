@@ -33,7 +33,7 @@ describe('a concealed attribute', () => {
       .filter({ has: page.locator('code', { hasText: 'name' }) })
     await expect
       .poll(() => section.allInnerTexts(), WAIT)
-      .toContainEqual(expect.stringContaining('You may not see this attribute.'))
+      .toContainEqual(expect.stringContaining('You may not see this attribute'))
     await facetsOf(page).getByRole('checkbox', { name: /^ann/ }).first().waitFor()
     await page.getByRole('region', { name: 'Events over time' }).getByRole('heading').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)

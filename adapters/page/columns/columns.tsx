@@ -4,6 +4,9 @@ import { useEffect } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
 import { logOf } from '../data/api.js'
+import { PERSONAL } from '../../../src/event/personal.js'
+import { personalNotes } from '../personal/notes.js'
+import { notesText } from '../personal/note-text.js'
 import { parseTimestamp } from '../../../src/event/timestamp.js'
 import { zone } from '../data/address.js'
 import { dayKey, formatClock, locale } from '../data/format.js'
@@ -80,7 +83,16 @@ const logCell = (event: AuditEvent): readonly JsonValue[] => {
   return log === undefined ? [] : [log]
 }
 
-const readerOf = ({ own, name }: ChosenColumn) => (own === LOG ? logCell : attributeReader(name))
+/** The notes about encrypted values in words; another attribute of this name as it is. */
+function personalCell(event: AuditEvent): readonly JsonValue[] {
+  const notes = personalNotes(event)
+  return notes.length > 0 ? [notesText(notes)] : attributeReader(PERSONAL)(event)
+}
+
+function readerOf({ own, name }: ChosenColumn) {
+  if (own === LOG) return logCell
+  return name === PERSONAL ? personalCell : attributeReader(name)
+}
 
 function headerOf(column: ChosenColumn, own: OwnCells): VNode {
   if (hasOwnCell(column)) return own[column.own]

@@ -13,6 +13,7 @@ import { useEscape } from '../ui/keyboard.js'
 import { copyLink } from '../list/copy-commands.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { compareTexts as words } from './compare-texts.js'
+import { withNotesInWords } from '../personal/note-text.js'
 import { type ComparedRow, comparedRows } from './compared-rows.js'
 import { durationText } from './duration.js'
 import { type Pair, usePair } from './loading.js'
@@ -127,7 +128,8 @@ function timeBetween([left, right]: Pair): string {
 
 function Comparison({ pair }: { pair: Pair }) {
   const [isEqualShown, showEqual] = useState(false)
-  const rows = comparedRows(...pair)
+  const [left, right] = pair
+  const rows = comparedRows(withNotesInWords(left), withNotesInWords(right))
   const different = rows.filter(({ kind }) => kind !== 'equal')
   const equal = rows.length - different.length
   return (

@@ -148,10 +148,10 @@ async function count({ search, query, wanted }: NonNullable<typeof request.value
     countError.value = undefined
   } catch (error) {
     if (running !== controller) return
-    const concealed = concealedIn(error as Error, wanted.facets)
-    if (concealed.length > 0) {
-      // This repeats the request without them.
-      concealedFacets.value = new Set([...concealedFacets.value, ...concealed])
+    const concealed = concealedIn(error as Error)
+    if (concealed !== undefined && wanted.facets.includes(concealed)) {
+      // This repeats the request without it.
+      concealedFacets.value = new Set([...concealedFacets.value, concealed])
       return
     }
     countError.value = error as Error

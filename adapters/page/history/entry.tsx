@@ -7,6 +7,8 @@ import { openEvent, search } from '../data/address.js'
 import { formatFull } from '../data/more-formats.js'
 import { recordedChanges } from '../panel/change-rows.js'
 import { ChangedValues } from '../panel/changes.js'
+import { hiddenNotes } from '../personal/notes.js'
+import { personalTexts } from '../personal/personal-texts.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { historyTexts as words } from './history-texts.js'
@@ -68,7 +70,6 @@ export function Entry({ entry, newest, isShown, show }: EntryProps) {
   const [isUndoOpen, setUndoOpen] = useState(false)
   const undoId = useId()
   const { event, change } = entry
-  const cut = event.attributes['changes_cut']
   const open = (click: MouseEvent): void => {
     if (click.ctrlKey || click.metaKey || click.shiftKey) return
     click.preventDefault()
@@ -77,8 +78,10 @@ export function Entry({ entry, newest, isShown, show }: EntryProps) {
   return (
     <li class={`entry level-${levelOf(event.type)}`} data-id={event.id}>
       <Head {...entry} />
-      <ChangedValues changes={changesOf(entry)} cut={typeof cut === 'number' ? cut : 0} />
-      {change.patch === null && <p class="hint">{words.part}</p>}
+      <ChangedValues changes={changesOf(entry)} event={event} />
+      {change.patch === null && (
+        <p class="hint">{hiddenNotes(event).length > 0 ? personalTexts.partLacks : words.part}</p>
+      )}
       {!change.known && <p class="hint">{words.unknownAfter}</p>}
       {change.known && change.state === null && <p class="hint">{words.deleted}</p>}
       <p class="entry-actions">

@@ -7,6 +7,8 @@ import { formatNumber } from '../data/format.js'
 import { formatFull } from '../data/more-formats.js'
 import { focusRow } from '../list/row-focus.js'
 import { HISTORY_PLACE, origin } from '../panel/open-history.js'
+import { hiddenNotes } from '../personal/notes.js'
+import { personalTexts } from '../personal/personal-texts.js'
 import { useEscape } from '../ui/keyboard.js'
 import { isolated } from '../data/isolated.js'
 import { useLocalTime } from '../ui/local-time.js'
@@ -171,6 +173,9 @@ function Content({ query, history, loadEarlier }: TimelineProps) {
   return (
     <>
       <AsOf query={query} />
+      {history.entries.some(({ event }) => hiddenNotes(event).length > 0) && (
+        <p class="hint">{personalTexts.stateLacks}</p>
+      )}
       {history.restricted && <p class="hint">{words.restricted}</p>}
       <div class="history-parts">
         <State time={timeOf(query)} change={history.entries[0]?.change} />

@@ -53,7 +53,7 @@ function WithPatch({ revert, newest }: { revert: readonly Operation[]; newest: C
       ) : (
         <>
           <p>{words.undoUnknown}</p>
-          <ChangedValues changes={expected(revert)} cut={0} />
+          <ChangedValues changes={expected(revert)} />
         </>
       )}
       <p class="hint">{words.patchHint}</p>

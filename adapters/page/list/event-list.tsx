@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { fault, openId, query } from '../data/address.js'
-import { concealedQuery } from '../data/concealed.js'
+import { fault, openId } from '../data/address.js'
+import { concealedIn } from '../data/concealed.js'
 import { Icon } from '../ui/icon.js'
 import { lazy } from '../ui/lazy.js'
 import { Skeleton } from './skeleton.js'
@@ -13,7 +13,7 @@ import { failure, loadedWindow, isStale } from './loading.js'
 import { activate } from './row-focus.js'
 
 const BadQuery = lazy(() => import('./bad-query.js'), 'BadQuery')
-const ConcealedNames = lazy(() => import('./concealed.js'), 'ConcealedNames')
+const ConcealedName = lazy(() => import('./concealed.js'), 'ConcealedName')
 const NoMatches = lazy(() => import('./no-matches.js'), 'NoMatches')
 
 /** The button that shows waiting events, with their number. */
@@ -40,10 +40,9 @@ function useFocusReturn(): void {
   }, [openId.value])
 }
 
-function ListContent() {
+function ListContent({ concealed }: { concealed: string | undefined }) {
   if (fault.value) return <BadQuery error={fault.value} />
-  const concealed = concealedQuery(failure.value, query.value)
-  if (concealed) return <ConcealedNames {...concealed} />
+  if (concealed !== undefined) return <ConcealedName name={concealed} error={failure.value} />
   if (loadedWindow.value.events.length > 0) return <Grid />
   if (failure.value) return <LoadFailure error={failure.value} />
   return isStale.value ? <Skeleton /> : <NoMatches />
@@ -52,11 +51,14 @@ function ListContent() {
 /** The matching events, newest first, or a message with the reason why there are none. */
 export function EventList() {
   useFocusReturn()
-  const isRefused = fault.value ?? concealedQuery(failure.value, query.value)
-  const isGrid = !isRefused && (loadedWindow.value.events.length > 0 || isStale.value)
+  const concealed = concealedIn(failure.value)
+  const isGrid =
+    !fault.value &&
+    concealed === undefined &&
+    (loadedWindow.value.events.length > 0 || isStale.value)
   return (
     <section class={isGrid ? 'events' : 'events without-grid'} aria-label={texts.list.events}>
-      <ListContent />
+      <ListContent concealed={concealed} />
       <WaitingButton />
     </section>
   )

@@ -4,7 +4,7 @@ import { showWaiting, togglePause } from './live-updates.js'
 import { loadedWindow } from './loading.js'
 import { activeId } from './layout.js'
 import { activate, activeColumn, targetCell, moveColumn, moveRow, openNext } from './row-focus.js'
-import { quickFilters } from './row.js'
+import { rowParts } from './row.js'
 import { ROW_HEIGHT, viewport } from './viewport.js'
 
 const step = (by: 1 | -1): void => {
@@ -14,7 +14,7 @@ const step = (by: 1 | -1): void => {
 
 function filter(not: boolean): void {
   const at = targetCell()
-  if (at) quickFilters.value?.filterBy(at.event, at.column, not)
+  if (at) rowParts.value?.filterBy(at.event, at.column, not)
 }
 
 const pageRows = (): number => Math.max(1, Math.floor(viewport.value.height / ROW_HEIGHT) - 2)

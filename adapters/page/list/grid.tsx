@@ -24,7 +24,7 @@ import { activeColumn, hoveredCell, tabRow } from './row-focus.js'
 import { isByTime, isNewestFirst } from './paging.js'
 import { pointerHandlers, useSelectionTracking } from './row-pointer.js'
 import type { Item } from './positions.js'
-import { quickFilters, Row } from './row.js'
+import { rowParts, Row } from './row.js'
 import { restoreScroll, storeAnchor } from './scroll-anchor.js'
 import { useGridKeys } from './grid-keys.js'
 import { isPhone, watchViewport } from './viewport.js'
@@ -125,8 +125,8 @@ export function Grid() {
     // Until this code is loaded, each event has a separate row.
     if (!folded.value)
       import('./folding.js').then((folding) => folding.foldRows()).catch(() => undefined)
-    // Until this code is loaded, cells have no filters.
-    import('./quick.js').then((loaded) => (quickFilters.value = loaded)).catch(() => undefined)
+    // Until this code is loaded, cells have no filters and no marks.
+    import('./quick.js').then((loaded) => (rowParts.value = loaded)).catch(() => undefined)
   }, [])
   const onKeyDown = useGridKeys()
   // Subscribes to all signals that move rows, scroll, or change the focus. `restoreScroll` runs after each render.

@@ -4,6 +4,8 @@ import { texts } from '../ui/texts.js'
 import { cellConjunct, type Column, withCell } from './cells.js'
 import { customColumns } from './custom-columns.js'
 
+export { PersonalMark } from '../personal/personal-mark.js'
+
 const conjunctOf: typeof cellConjunct = (event, column, not) =>
   cellConjunct(event, column, not) ?? customColumns.value?.conjunct(event, column, not)
 

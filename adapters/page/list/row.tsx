@@ -17,14 +17,14 @@ import { customColumns, type OwnCells } from './custom-columns.js'
 import { isFresh } from './live-updates.js'
 import { shownSorts } from './loading.js'
 import { isByTime } from './paging.js'
-import type * as QuickFilters from './quick.js'
+import type * as RowParts from './quick.js'
 import type { QuickProps } from './quick.js'
 
-/** The quick filters of cells, loaded after the first rows. */
-export const quickFilters = signal<typeof QuickFilters | undefined>(undefined)
+/** The quick filters of cells and the marks of encrypted values, loaded after the first rows. */
+export const rowParts = signal<typeof RowParts | undefined>(undefined)
 
 export function Quick(props: QuickProps) {
-  const Loaded = quickFilters.value?.Quick
+  const Loaded = rowParts.value?.Quick
   return Loaded ? <Loaded {...props} /> : null
 }
 
@@ -106,6 +106,7 @@ function ownCells(
           sourceLabelIn(sentences, event)?.name ?? '',
         ])}
         <SentenceBody sentence={sentence} />
+        {rowParts.value?.PersonalMark({ event })}
       </span>
     ),
     type: (

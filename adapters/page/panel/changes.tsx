@@ -4,6 +4,7 @@ import { visibleText } from '../../../src/describing/visible-text.js'
 import type { AuditEvent } from '../../../src/event/event.js'
 import { formatNumber } from '../data/format.js'
 import { formatBytes } from '../data/more-formats.js'
+import { lackOf } from '../personal/note-text.js'
 import { marked } from '../ui/marked.js'
 import { texts } from '../ui/texts.js'
 import { type ChangeRow, changeRow, recordedChanges } from './change-rows.js'
@@ -43,14 +44,20 @@ function Side({ pieces, mark, alone }: { pieces: readonly Piece[]; mark: Mark; a
   )
 }
 
+interface Lack {
+  /** The reason why values are not in the event. */
+  readonly lack?: string | undefined
+}
+
 /** One changed value, before and after. */
-export function ChangedValue({ path, kind, before, after, cutBytes }: ChangeRow) {
+export function ChangedValue({ path, kind, before, after, cutBytes, lack }: ChangeRow & Lack) {
   const isAlone = !before || !after
   return (
     <div>
       <h3>
         <bdi>{path === '' ? texts.panel.whole : visibleText(path)}</bdi>
         {kind !== 'changed' && <small>{texts.panel.kinds[kind]}</small>}
+        {lack !== undefined && !before && !after && cutBytes === 0 && <small>{lack}</small>}
         {cutBytes > 0 && <small>{texts.panel.leftOut(formatBytes(cutBytes))}</small>}
       </h3>
       {before && <Side pieces={before} mark="del" alone={isAlone} />}
@@ -59,27 +66,29 @@ export function ChangedValue({ path, kind, before, after, cutBytes }: ChangeRow)
   )
 }
 
-/** Changed values; many are shown on request. `cut` more are not recorded. */
-export function ChangedValues({
-  changes,
-  cut,
-}: {
-  changes: readonly RecordedChange[]
-  cut: number
-}) {
+interface ChangedValuesProps {
+  readonly changes: readonly RecordedChange[]
+  /** The event that has recorded them, if there is one. */
+  readonly event?: AuditEvent
+}
+
+/** Changed values; many are shown on request. */
+export function ChangedValues({ changes, event }: ChangedValuesProps) {
+  const cut = event?.attributes['changes_cut']
+  const lack = event && lackOf(event)
   const [count, show] = useState(STEP)
   const more = changes.length - count
   return (
     <div class="diff">
       {changes.slice(0, count).map((change, i) => (
-        <ChangedValue key={i} {...changeRow(change)} />
+        <ChangedValue key={i} {...changeRow(change)} lack={lack} />
       ))}
       {more > 0 && (
         <button type="button" class="link" onClick={() => show(changes.length)}>
           {texts.panel.showMore(more)}
         </button>
       )}
-      {cut > 0 && <p class="hint">{texts.panel.changesCut(cut)}</p>}
+      {typeof cut === 'number' && cut > 0 && <p class="hint">{texts.panel.changesCut(cut)}</p>}
     </div>
   )
 }
@@ -88,11 +97,10 @@ const patchText = (changes: readonly RecordedChange[]): string =>
   `[\n${changes.map((change) => `  ${JSON.stringify(change)}`).join(',\n')}\n]`
 
 /** The recorded changes of an event. */
-export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
+export function Changes({ event }: { event: AuditEvent }) {
   const [isPatch, choose] = useState(false)
-  const changes = recordedChanges(attributes['changes'])
+  const changes = recordedChanges(event.attributes['changes'])
   if (!changes) return null
-  const cut = attributes['changes_cut']
   return (
     <section class="section" aria-label={texts.panel.changes}>
       <div class="section-head">
@@ -110,7 +118,7 @@ export function Changes({ attributes }: Pick<AuditEvent, 'attributes'>) {
           {visibleText(patchText(changes))}
         </pre>
       ) : (
-        <ChangedValues changes={changes} cut={typeof cut === 'number' ? cut : 0} />
+        <ChangedValues changes={changes} event={event} />
       )}
     </section>
   )

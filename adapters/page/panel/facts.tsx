@@ -9,6 +9,8 @@ import { formatAgo, formatFull } from '../data/more-formats.js'
 import { valueCondition } from '../data/query.js'
 import { ownValue } from '../data/own-property.js'
 import { isSafePath } from '../data/safe-path.js'
+import { isEncryptedAt } from '../personal/opened-values.js'
+import { PersonalFacts } from './personal-facts.js'
 import { lazy } from '../ui/lazy.js'
 import { marked } from '../ui/marked.js'
 import { sentences, texts } from '../ui/texts.js'
@@ -83,7 +85,12 @@ function Request({ attributes }: Pick<AuditEvent, 'attributes'>) {
 /** `reason` -> `Reason` */
 const headingOf = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
 
-function Known({ name, values }: KnownFact) {
+interface KnownProps extends KnownFact {
+  readonly event: AuditEvent
+}
+
+function Known({ event, name, values }: KnownProps) {
+  const canFilter = !isEncryptedAt(event, `/${name}`)
   const shown = (value: string): string =>
     name === 'outcome' ? (ownValue(texts.panel.outcomes, value) ?? value) : value
   return (
@@ -92,10 +99,12 @@ function Known({ name, values }: KnownFact) {
       {values.map((value) => (
         <dd key={value} class="with-quick">
           <bdi>{marked(visibleText(shown(value)))}</bdi>
-          <ValueActions
-            is={valueCondition(name, value)}
-            isNot={valueCondition(name, value, true)}
-          />
+          {canFilter && (
+            <ValueActions
+              is={valueCondition(name, value)}
+              isNot={valueCondition(name, value, true)}
+            />
+          )}
         </dd>
       ))}
     </>
@@ -157,10 +166,11 @@ export function Facts({ event }: { event: AuditEvent }) {
         />
       </dd>
       {knownFacts(event).map((fact) => (
-        <Known key={fact.name} {...fact} />
+        <Known key={fact.name} event={event} {...fact} />
       ))}
       <Request attributes={attributes} />
       <Source event={event} />
+      <PersonalFacts event={event} />
       <dt>{texts.panel.id}</dt>
       <dd>
         <span class="mono">{marked(id)}</span>

@@ -20,6 +20,7 @@ import { Log } from './log.js'
 import { Related } from './related.js'
 import { isGrowing, openedState, shown, tryAgain } from './opened-event.js'
 import { ErrorTrace } from './error-trace.js'
+import { withOpenedValues } from '../personal/opened-values.js'
 import { Attributes } from './tree.js'
 
 /** True if JSON is shown. It stays true when another event is opened. */
@@ -100,7 +101,7 @@ function Detail({ event }: { event: AuditEvent }) {
   return (
     <>
       <Facts event={event} />
-      <Changes attributes={event.attributes} />
+      <Changes event={event} />
       <ErrorTrace attributes={event.attributes} />
       <Log event={event} />
       <Attributes event={event} />
@@ -132,7 +133,7 @@ export function Panel() {
   const panel = useRef<HTMLElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const isFirst = useRef(true)
-  const event = shown.value
+  const event = shown.value && withOpenedValues(shown.value)
   const state = openedState.value
 
   useEscape(true, close)

@@ -1,10 +1,15 @@
 import { useState } from 'preact/hooks'
 import { visibleText } from '../../../src/describing/visible-text.js'
-import type { AuditEvent } from '../../../src/event/event.js'
+import type { AuditEvent, JsonValue } from '../../../src/event/event.js'
+import { PERSONAL } from '../../../src/event/personal.js'
+import type { Condition } from '../../../src/filter/ast.js'
 import { formatNumber } from '../data/format.js'
 import { Icon } from '../ui/icon.js'
 import { letterKeys } from '../data/preferences.js'
 import { marker } from '../ui/marked.js'
+import { personalNotes } from '../personal/notes.js'
+import { isEncryptedAt } from '../personal/opened-values.js'
+import { personalTexts } from '../personal/personal-texts.js'
 import { texts } from '../ui/texts.js'
 import { isFolding, LeafValue } from './leaf-value.js'
 import {
@@ -30,6 +35,7 @@ interface TreeState {
 }
 
 interface BranchProps {
+  readonly event: AuditEvent
   readonly nodes: readonly TreeNode[]
   readonly state: TreeState
   readonly change: (part: Partial<TreeState>) => void
@@ -89,8 +95,16 @@ function moveFrom(item: HTMLElement, key: string): void {
 
 const MOVES = new Set(['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'])
 
-function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'nodes'>) {
+interface ItemProps extends Omit<BranchProps, 'nodes'> {
+  readonly node: TreeNode
+}
+
+function Item({ event, node, state, change }: ItemProps) {
   const { pointer, key, value } = node
+  const isPersonal = isEncryptedAt(event, pointer)
+  // Nothing can be found by an encrypted value.
+  const conditionOf = (not: boolean): Condition | undefined =>
+    isPersonal ? undefined : nodeCondition(node, not)
   const isOpen = isOpenIn(state, node)
   const canOpen = isParent(value)
   const limit = limitIn(state, node)
@@ -103,8 +117,7 @@ function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'n
       return
     const item = event.currentTarget as HTMLElement
     const letter = letterKeys.value === 'on' ? event.key : ''
-    const condition =
-      letter === 'i' || letter === 'x' ? nodeCondition(node, letter === 'x') : undefined
+    const condition = letter === 'i' || letter === 'x' ? conditionOf(letter === 'x') : undefined
     if (condition) filterBy(condition)
     else if (event.key === 'Enter' || event.key === ' ') {
       if (!canOpen && !isFolding(value)) return
@@ -134,16 +147,17 @@ function Item({ node, state, change }: { node: TreeNode } & Omit<BranchProps, 'n
           <bdi>{visibleText(key)}</bdi>
         </span>
         <LeafValue node={node} isOpen={isOpen} toggle={toggle} />
+        {isPersonal && <small class="tag">{personalTexts.tag}</small>}
         <ValueActions
-          is={nodeCondition(node)}
-          isNot={nodeCondition(node, true)}
+          is={conditionOf(false)}
+          isNot={conditionOf(true)}
           copied={() => copiedText(node)}
           inTabOrder={isActive}
         />
       </div>
       {canOpen && isOpen && (
         <ul role="group">
-          <Branch nodes={childNodes(node, limit)} state={state} change={change} />
+          <Branch event={event} nodes={childNodes(node, limit)} state={state} change={change} />
           {more > 0 && (
             <More
               count={more}
@@ -188,9 +202,17 @@ function Branch({ nodes, ...rest }: BranchProps) {
   )
 }
 
+/** The attributes, without the notes about encrypted values, which the facts show. */
+function entriesOf(event: AuditEvent): readonly (readonly [string, JsonValue])[] {
+  const entries = Object.entries(event.attributes)
+  const shown =
+    personalNotes(event).length > 0 ? entries.filter(([name]) => name !== PERSONAL) : entries
+  return [...shown, ['system', event.system]]
+}
+
 /** The attributes of the event as a tree. Closed nodes have no elements for their children. */
 export function Attributes({ event }: { event: AuditEvent }) {
-  const nodes = rootNodes([...Object.entries(event.attributes), ['system', event.system]])
+  const nodes = rootNodes(entriesOf(event))
   const [state, set] = useState<TreeState>({
     toggled: new Set(),
     limits: new Map(),
@@ -205,7 +227,7 @@ export function Attributes({ event }: { event: AuditEvent }) {
         {texts.panel.attributes} <span class="number">{formatNumber(nodes.length)}</span>
       </h2>
       <ul class="tree" role="tree" aria-label={texts.panel.attributes}>
-        <Branch nodes={nodes.slice(0, limit)} state={state} change={change} />
+        <Branch event={event} nodes={nodes.slice(0, limit)} state={state} change={change} />
         {more > 0 && (
           <More
             count={more}

@@ -6,6 +6,8 @@ import { formatClock } from '../data/format.js'
 import { logOf } from '../data/api.js'
 import { showsSeveralLogs } from '../data/config.js'
 import { toWallClock } from '../data/zoned-time.js'
+import { hiddenNotes } from '../personal/notes.js'
+import { notesText } from '../personal/note-text.js'
 import { markOf } from '../ui/icon.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
 import { sentences, texts } from '../ui/texts.js'
@@ -29,6 +31,7 @@ function sourceText(event: AuditEvent): string {
 function EventRow({ event }: { event: AuditEvent }) {
   const sentence = sentenceOf(event)
   const mark = markOf(event.type)
+  const notes = hiddenNotes(event)
   return (
     <tr>
       {showsSeveralLogs && (
@@ -43,6 +46,7 @@ function EventRow({ event }: { event: AuditEvent }) {
       </td>
       <td>
         <SentenceBody sentence={sentence} />
+        {notes.length > 0 && <small class="personal-note">{notesText(notes)}</small>}
       </td>
       <td class="mono">{visibleText(event.type)}</td>
       <td>

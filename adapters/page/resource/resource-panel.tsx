@@ -7,6 +7,7 @@ import { formatShort } from '../data/format.js'
 import { formatFull } from '../data/more-formats.js'
 import { isSafePath } from '../data/safe-path.js'
 import { Changes } from '../panel/changes.js'
+import { PersonalMark } from '../personal/personal-mark.js'
 import { Mark, markOf } from '../ui/icon.js'
 import { isolated } from '../data/isolated.js'
 import { sentenceOf, SentenceBody } from '../ui/sentence.js'
@@ -48,8 +49,9 @@ function Item({ event }: { event: AuditEvent }) {
           <>
             <p class="resource-facts">
               {formatFull(event.created_at)} <span class="mono">{event.id}</span>
+              <PersonalMark event={event} />
             </p>
-            <Changes attributes={event.attributes} />
+            <Changes event={event} />
           </>
         )}
       </details>

@@ -123,6 +123,8 @@ export default {
             page('Damage', '/guide/damage'),
             page('The ledger', '/guide/ledger'),
             page('The ledger, for auditors', '/guide/ledger-auditors'),
+            page('Erase personal data', '/guide/erasure'),
+            page('Erasure, for data protection officers', '/guide/data-protection'),
             page('Metrics', '/guide/metrics'),
             page('Health', '/guide/health'),
             page('Command line', '/guide/command-line'),

@@ -5,7 +5,9 @@ import {
   AuditLog,
   type AuditEvent,
   type EventStore,
+  type EventTypeDefinition,
   type LedgerOptions,
+  type PrivacyOptions,
   type SubscriptionsOptions,
 } from 'daybook'
 import {
@@ -25,6 +27,9 @@ import Koa, { type Middleware } from 'koa'
 import { countExactly } from './exact-counts.js'
 import { dayOfEvents, FETCH_LOG } from './story.js'
 
+/** The types of the catalog, which a test may define in another way. */
+type PageTypes = Readonly<Record<keyof typeof workflowEventTypes, EventTypeDefinition>>
+
 export interface PageHostOptions {
   readonly store?: EventStore
   /** Events imported before the server listens. */
@@ -33,6 +38,9 @@ export interface PageHostOptions {
   readonly feed?: AuditRoutesOptions
   readonly subscriptions?: SubscriptionsOptions
   readonly ledger?: LedgerOptions
+  /** @default the workflow catalog */
+  readonly types?: PageTypes
+  readonly privacy?: PrivacyOptions
   /** Endpoints for managing subscriptions; by default, users cannot manage any. */
   readonly management?: SubscriptionRoutesOptions
   /** Endpoints for views; by default, users cannot save any. */
@@ -42,7 +50,7 @@ export interface PageHostOptions {
 }
 
 export interface PageHost {
-  readonly audit: AuditLog<typeof workflowEventTypes, typeof workflowLinks>
+  readonly audit: AuditLog<PageTypes, typeof workflowLinks>
   readonly url: string
   /** The page's address. */
   readonly page: string
@@ -67,13 +75,14 @@ async function listen(app: Koa, port: number): Promise<Server> {
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
   const { store = memoryStore(), events = [], page, feed, inside = [] } = options
-  const { subscriptions, ledger, management, views } = options
+  const { subscriptions, ledger, privacy, management, views, types = workflowEventTypes } = options
   const audit = new AuditLog({
     store,
-    types: workflowEventTypes,
+    types,
     links: workflowLinks,
     ...(subscriptions && { subscriptions }),
     ...(ledger && { ledger }),
+    ...(privacy && { privacy }),
   })
   // If counting takes more than two seconds, the page shows estimates and no number of rows.
   countExactly(audit)

@@ -1,14 +1,29 @@
 import { inspect } from 'node:util'
 import { AuditLogError } from '../errors.js'
-import type { AuditEvent, ImportedEvent } from './event.js'
+import type { AuditEvent, ImportedEvent, JsonObject } from './event.js'
 import { isUuid } from './uuid.js'
 import { eventTypeFault } from './event-types.js'
-import { type JsonLimits, toJsonText } from './json.js'
+import { type JsonLimits, type JsonText, toJsonText } from './json.js'
+import { PERSONAL, sealedParts } from './personal.js'
 import { storableText } from './json-copy.js'
 import { formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.js'
 
 const isTextOrNull = (value: unknown): value is string | null =>
   value === null || typeof value === 'string'
+
+/** As `toJsonText`. Encrypted values are outside the limits, because nobody can read a ciphertext that is cut. */
+function importedText(given: object, limits: JsonLimits): Pick<JsonText, 'attributes' | 'json'> {
+  const text = toJsonText(given, limits)
+  if (!Object.hasOwn(text.attributes, 'recording')) return text
+  const { [PERSONAL]: own, ...others } = given as JsonObject
+  const parts = own === undefined ? undefined : sealedParts({ [PERSONAL]: own })
+  if (!parts) return text
+  const attributes = {
+    ...toJsonText(others, limits).attributes,
+    [PERSONAL]: parts.map((part) => ({ ...part })),
+  }
+  return { attributes, json: JSON.stringify(attributes) }
+}
 
 /**
  * Checks one event of an import and converts its attributes to JSON like those of any other event.
@@ -34,7 +49,7 @@ function toImportedEvent(given: AuditEvent, index: number, limits: JsonLimits): 
   if (!isTextOrNull(source)) throw fault('source', 'must be a text or null')
   if (attributes === null || typeof attributes !== 'object' || Array.isArray(attributes))
     throw fault('attributes', 'must be an object')
-  const text = toJsonText(attributes, limits)
+  const text = importedText(attributes, limits)
   const event: AuditEvent = {
     id: id.toLowerCase(),
     created_at: formatTimestamp(time),

@@ -40,18 +40,20 @@ export function shownEvent(event: AuditEvent, form: PersonalForm, keys: KnownKey
   const parts = partsOf(event)
   if (parts.length === 0) return event
   const notes: JsonObject[] = []
-  const values: PlacedValue[] = []
+  const found: (readonly PlacedValue[])[] = []
   for (const { subject, data } of parts) {
     const known = keys.get(subject)
-    const found =
+    const values =
       form === 'open' && known && 'key' in known && openValues(known.key, partOf(event), data)
-    if (found) {
-      values.push(...found)
+    if (values) {
+      found.push(values)
       notes.push({ subject })
     } else if (known && 'erased_at' in known) notes.push({ subject, erased: known.erased_at })
     else notes.push({ subject, sealed: true })
   }
   const { id, created_at, username, system, type, source, attributes } = event
+  // A part that was separated later may hold the place of an earlier one.
+  const values = found.toReversed().flat()
   const shown = withValues({ ...attributes, [PERSONAL]: notes }, values)
   return { id, created_at, username, system, type, source, attributes: shown }
 }

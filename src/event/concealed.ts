@@ -80,6 +80,15 @@ export function afterPointer(rests: readonly Rest[], pointer: string): readonly 
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value)
 
+const TREE = /^[[{]/
+
+/** True for the JSON text of a cut object or array of a change, in which one of the names may lead to a value. */
+export const isCutTree = (change: JsonObject, member: JsonValue, rests: readonly Rest[]): boolean =>
+  rests.length > 0 &&
+  typeof member === 'string' &&
+  Object.hasOwn(change, 'cut_bytes') &&
+  TREE.test(member)
+
 /** The operation of a change without what the names lead to; `undefined` if they lead to its path. */
 function changeWithout(change: JsonValue, rests: readonly Rest[]): JsonValue | undefined {
   if (!isObject(change)) return change
@@ -87,8 +96,11 @@ function changeWithout(change: JsonValue, rests: readonly Rest[]): JsonValue | u
   const left = typeof path === 'string' ? afterPointer(rests, path) : rests
   if (typeof left === 'string') return undefined
   const shown = { ...change }
-  for (const name of ['value', 'old_value'])
-    if (Object.hasOwn(change, name)) shown[name] = without(change[name]!, left)
+  for (const name of ['value', 'old_value']) {
+    if (!Object.hasOwn(change, name)) continue
+    if (isCutTree(change, change[name]!, left)) delete shown[name]
+    else shown[name] = without(change[name]!, left)
+  }
   return shown
 }
 

@@ -1,6 +1,7 @@
 import {
   afterPointer,
   concealedNames,
+  isCutTree,
   isObject,
   type Path,
   type Rest,
@@ -44,17 +45,24 @@ function separateChange(
       const short = shortened(rests, member)
       if (short !== undefined) take(place, member)
       shown[name] = short ?? member
-    } else if (typeof left === 'string') take(place, member)
+    } else if (typeof left === 'string' || isCutTree(change, member, left)) take(place, member)
     else setKey(shown, name, without(member, left, take, place))
   }
   return shown
 }
 
 /** The attribute `recording` without pointers below the names, whose keys are values. */
-function separateRecording(recording: JsonObject, rests: readonly Rest[], take: Take): JsonObject {
+function separateRecording(
+  recording: JsonObject,
+  { rests, hidesChanges }: { readonly rests: readonly Rest[]; readonly hidesChanges: boolean },
+  take: Take,
+): JsonObject {
   const isShown = (pointer: JsonValue): boolean =>
     typeof pointer !== 'string' ||
-    !(pointer.startsWith('/changes/') || typeof afterPointer(rests, pointer) === 'string')
+    !(
+      (hidesChanges && pointer.startsWith('/changes/')) ||
+      typeof afterPointer(rests, pointer) === 'string'
+    )
   const shown: JsonObject = {}
   for (const [key, list] of Object.entries(recording)) {
     if (!Array.isArray(list)) setKey(shown, key, list)
@@ -82,35 +90,57 @@ export function separator(names: readonly string[]): (attributes: JsonObject) =>
         }
       : rest
     const { recording } = shown
-    if (values.length === 0) return { rest: attributes, values }
-    if (!isObject(recording)) return { rest: shown, values }
-    return { rest: { ...shown, recording: separateRecording(recording, all, take) }, values }
+    // Pointers remain of values that were cut away.
+    const hidesChanges = values.length > 0 || !Array.isArray(changes)
+    const noted = isObject(recording)
+      ? { ...shown, recording: separateRecording(recording, { rests: all, hidesChanges }, take) }
+      : shown
+    return { rest: values.length === 0 ? attributes : noted, values }
   }
+}
+
+/** Containers that were copied, so that each is copied once and may be changed. */
+type Owned = Set<JsonValue>
+
+function ownList(container: JsonValue | undefined, owned: Owned): JsonValue[] {
+  if (Array.isArray(container) && owned.has(container)) return container
+  const list = Array.isArray(container) ? [...container] : []
+  owned.add(list)
+  return list
+}
+
+function ownObject(container: JsonValue | undefined, owned: Owned): JsonObject {
+  if (isObject(container) && owned.has(container)) return container
+  const object = isObject(container) ? { ...container } : {}
+  owned.add(object)
+  return object
 }
 
 function place(
   container: JsonValue | undefined,
-  { path, at }: { readonly path: Path; readonly at: number },
+  { path, at, owned }: { readonly path: Path; readonly at: number; readonly owned: Owned },
   value: JsonValue,
 ): JsonValue {
   if (at === path.length) return value
   const key = path[at]!
-  const next = { path, at: at + 1 }
+  const next = { path, at: at + 1, owned }
   if (typeof key === 'number') {
-    const list = Array.isArray(container) ? [...container] : []
+    const list = ownList(container, owned)
     const index = key === LAST ? list.length : Math.min(key, list.length)
     list[index] = place(list[index], next, value)
     return list
   }
-  const object = isObject(container) ? { ...container } : {}
+  const object = ownObject(container, owned)
   const member = Object.hasOwn(object, key) ? object[key] : undefined
   setKey(object, key, place(member, next, value))
   return object
 }
 
-/** A copy of the attributes with the values at their places. */
-export const withValues = (attributes: JsonObject, values: readonly PlacedValue[]): JsonObject =>
-  values.reduce<JsonValue>(
-    (whole, [path, value]) => place(whole, { path, at: 0 }, value),
+/** A copy of the attributes with the values at their places. Costs as much as the attributes and the values have members. */
+export function withValues(attributes: JsonObject, values: readonly PlacedValue[]): JsonObject {
+  const owned: Owned = new Set()
+  return values.reduce<JsonValue>(
+    (whole, [path, value]) => place(whole, { path, at: 0, owned }, value),
     attributes,
   ) as JsonObject
+}

@@ -143,8 +143,9 @@ describe('recording of personal values', () => {
       audit.recordSystem('api:plain:update', { n: 2 }),
       update(audit, 'c2', { n: 3 }),
     ]
-    await vi.waitFor(() => expect(state.looks).toBe(1))
-    expect(audit.stats().waiting).toBe(3)
+    await vi.waitFor(() =>
+      expect([state.looks, audit.stats().waiting, audit.stats().stored]).toEqual([1, 3, 1]),
+    )
     calls.push(update(audit, 'c1', { n: 4 }), audit.recordSystem('api:plain:update', { n: 5 }))
     release()
     await Promise.all(calls)
@@ -246,6 +247,32 @@ describe('recording of personal values', () => {
     expect(await text()).not.toContain('canary')
     const [event] = await opened()
     expect(event!.attributes).toMatchObject({ email: SECRET, error: 'gone' })
+  })
+
+  it('puts values of rules that overlap back', async () => {
+    const rule = (id: string, attributes: string[]) => ({
+      subject: { kind: 'customer', from: id },
+      attributes,
+    })
+    const custom = () => [rule('one', ['a_b']), rule('two', ['a'])]
+    const privacy = { keys: memorySubjectKeys(), custom }
+    const { audit, stored } = rig({ privacy })
+    const data = { one: 1, two: 2, a: { b: SECRET, c: SECRET } }
+    await audit.recordCustom('own', data)
+    const [event] = await createOpening(privacy.keys).events(await stored(), 'open')
+    expect(event!.attributes).toMatchObject(data)
+  })
+
+  it('imports ciphertexts beyond the limit of attributes as they are', async () => {
+    const { audit, stored, opened } = rig()
+    const { audit: copy, stored: copied } = rig()
+    const email = 'x'.repeat(900_000)
+    await update(audit, 'c1', { email })
+    const [event] = await stored()
+    expect(JSON.stringify(event).length).toBeGreaterThan(2 ** 20)
+    await copy.importEvents([event!])
+    expect(await copied()).toEqual([event])
+    expect((await opened())[0]!.attributes['email']).toBe(email)
   })
 
   it('refuses options that would store them readable', async () => {

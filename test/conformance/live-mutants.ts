@@ -1,5 +1,5 @@
 import type { AuditEvent, EventStore } from 'daybook'
-import type { Mutant, Mutants } from './model-store.js'
+import { followedList, type Mutant, type Mutants } from './model-store.js'
 
 type Change = Parameters<EventStore['changeLive']>[1]
 
@@ -105,18 +105,23 @@ export const liveMutants: Mutants = {
     'hides an event while it closes': {
       mutate(store) {
         const closing = new Set<string>()
-        return {
-          async closeLive(id, change, options) {
-            closing.add(id)
-            const event = await store.closeLive(id, change, options)
-            await new Promise((resolve) => setTimeout(resolve, 2))
-            closing.delete(id)
-            return event
-          },
+        const { list, idle } = followedList({
           async list(query, options) {
             const page = await store.list(query, options)
             return { ...page, events: page.events.filter(({ id }) => !closing.has(id)) }
           },
+        })
+        return {
+          async closeLive(id, change, options) {
+            closing.add(id)
+            try {
+              return await store.closeLive(id, change, options)
+            } finally {
+              await idle()
+              closing.delete(id)
+            }
+          },
+          list,
         }
       },
     },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type AppendOptions,
   AuditLogError,
@@ -67,6 +68,28 @@ export type Mutants = Readonly<Record<string, Readonly<Record<string, Mutant>>>>
 export function withOccurredAt(draft: EventDraft, recordedAt: Microseconds): EventDraft {
   const attributes = { ...draft.attributes, occurred_at: formatTimestamp(recordedAt) }
   return { ...draft, attributes, json: JSON.stringify(attributes) }
+}
+
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn()
+}
+
+/** The `list` of a store, and a function that waits until the readers who begin to list now have their pages. */
+export function followedList(store: Pick<EventStore, 'list'>): Pick<EventStore, 'list'> & {
+  readonly idle: () => Promise<void>
+} {
+  let pages: Promise<unknown> = Promise.resolve()
+  return {
+    list(query, options) {
+      const page = store.list(query, options)
+      pages = Promise.allSettled([pages, page])
+      return page
+    },
+    async idle() {
+      await turns(4)
+      await pages
+    },
+  }
 }
 
 /**

@@ -35,7 +35,7 @@ function openStore(minIndexed = 1, chunkBytes?: number) {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   try {
     return createPostgresStore(
-      { pool, schema: SCHEMA, clock },
+      { pool, schema: SCHEMA, clock, queryTimeoutMs: 600_000 },
       { tuning: TUNING, checkMs: 600_000 },
       { minIndexed, chunkBytes },
     )
@@ -176,7 +176,7 @@ describe('counts by the index equal those of the memory store', () => {
 })
 
 it('an open live event counts once, and every segment is searched', async () => {
-  const options = { pool, schema: 'opened', clock }
+  const options = { pool, schema: 'opened', clock, queryTimeoutMs: 600_000 }
   const { store } = createPostgresStore(
     options,
     { tuning: SMALL_TUNING, checkMs: 600_000 },

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { EXACTLY } from '../../support/exact-counts.js'
 import { postgresTruth } from '../../support/postgres-index.js'
 import {
   type CopiedLog,
@@ -184,7 +185,7 @@ const openCopy = async (harm: Harm, options?: string) =>
   watchDamage(harness, await copyBase(harm, options))
 
 const count = async (audit: AuditLog, where: string): Promise<number> =>
-  (await audit.count(where, { facets: ['kind'], attributes: true })).total
+  (await audit.count(where, { ...EXACTLY, facets: ['kind'], attributes: true })).total
 
 it('counts leave out an event whose attributes are not readable, and report it', async () => {
   const { audit, damages } = await openCopy(EVENTS['whose attributes are not readable']!)

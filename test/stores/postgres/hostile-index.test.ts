@@ -1,6 +1,7 @@
 import { AuditLog } from 'daybook'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createPostgresStore } from '../../../adapters/postgres/postgres-store.js'
+import { EXACTLY } from '../../support/exact-counts.js'
 import { type HostileDatabase, hostileDatabase } from '../../support/hostile-role.js'
 import { SOON, TUNING } from '../shared/sealer.js'
 
@@ -26,7 +27,7 @@ it('the index of a role with other settings is built, merged and sound', async (
     const { damage, segments, events } = await audit.verify()
     expect({ damage, events }).toEqual({ damage: [], events: 64 })
     expect(segments).toBeGreaterThan(0)
-    expect((await audit.count('filter[text_eq]=Iıİi 3')).total).toBe(9)
+    expect((await audit.count('filter[text_eq]=Iıİi 3', EXACTLY)).total).toBe(9)
     expect((await audit.list('filter[n_gteq]=60')).events).toHaveLength(4)
     await store.analyze?.()
   } finally {

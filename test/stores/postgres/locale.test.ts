@@ -3,6 +3,7 @@ import { captureChanges, postgresStore } from 'daybook/postgres'
 import { afterEach, expect, it } from 'vitest'
 import { isSensitive } from '../../../src/event/secrets.js'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { countExactly } from '../../support/exact-counts.js'
 
 /* Databases with a locale in which I is not the capital of i. */
 
@@ -35,6 +36,7 @@ it.each(['tr', 'az', 'lt', 'und'])(
       `ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE '${locale}' LOCALE 'C'`,
     )
     audit = new AuditLog({ store: postgresStore({ connectionString: database.url }), types: {} })
+    countExactly(audit)
     await audit.list()
     await database.pool.query('CREATE TABLE accounts (id int PRIMARY KEY, doc jsonb)')
     await captureChanges({ pool: database.pool, tables: ['accounts'] })

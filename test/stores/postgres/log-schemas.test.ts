@@ -2,6 +2,7 @@ import { AuditLog } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { postgresDatabase, type TestDatabase } from '../../support/database.js'
+import { EXACTLY } from '../../support/exact-counts.js'
 import { type LogSchemas, openLogSchemas } from '../../support/log-schemas.js'
 
 let database: TestDatabase
@@ -24,7 +25,7 @@ async function use(): Promise<string> {
   })
   const audit = new AuditLog({ types: {}, store })
   await audit.recordCustom('used', {})
-  expect(await audit.count()).toMatchObject({ total: 1 })
+  expect(await audit.count(undefined, EXACTLY)).toMatchObject({ total: 1 })
   await audit.close()
   return schema
 }

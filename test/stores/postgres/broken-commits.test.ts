@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { draft } from '../../../src/testing/conformance/helpers.js'
 import { oldEvent } from '../../support/imported-event.js'
-import { driveDeadlines } from '../../support/deadlines.js'
+import { DEADLINE_MS, driveDeadlines } from '../../support/deadlines.js'
 import { APPEND, type Proxy, startProxyOf } from '../../support/proxy.js'
 import { useSchemas } from '../../support/schemas.js'
 import { takeWarnings } from '../../support/warnings.js'
@@ -156,9 +156,12 @@ describe('an append with a broken confirming commit', () => {
   })
 
   it('has an unknown outcome if the commit hangs beyond the deadline, and its event stays', async () => {
+    const passDeadlines = driveDeadlines()
     const isStalled = proxy.stallAt(CONFIRM)
-    const call = settled(store.append([draft({ n: 1 })], { deadline: performance.now() + 300 }))
+    const deadline = performance.now() + DEADLINE_MS
+    const call = settled(store.append([draft({ n: 1 })], { deadline }))
     await isStalled
+    passDeadlines()
     expect(await call).toBe('OUTCOME_UNKNOWN')
     await store.append([draft({ n: 2 })])
     expect(await found()).toHaveLength(1)

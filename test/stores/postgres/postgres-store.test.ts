@@ -179,11 +179,11 @@ describe("in the host's transaction", () => {
   it('a statement timeout of the host is reported as such', async () => {
     await using audit = openLog()
     await audit.recordCustom('first')
-    const host = await connect({ statement_timeout: 50 })
+    const host = await connect()
     const other = await connect()
     await other.query('BEGIN')
     await other.query(`LOCK TABLE ${schema()}.outbox IN ACCESS EXCLUSIVE MODE`)
-    await host.query('BEGIN')
+    await host.query('BEGIN; SET LOCAL statement_timeout = 50')
     await expect(audit.recordCustom('a', {}, { transaction: host })).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('statement timeout') as string,

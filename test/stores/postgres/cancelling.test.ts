@@ -13,11 +13,14 @@ afterAll(() => database.remove())
 /** Other test files have statements of that kind in their databases. */
 const SLEEPING = `FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
 
-/** Begins a long statement, and aborts it once the server runs it. */
-async function abortStatement(pool: PostgresPool): Promise<unknown> {
+/** Begins a long statement, and aborts it once the server runs it. Its result is awaited until `end`. */
+async function abortStatement(pool: PostgresPool, end?: number): Promise<unknown> {
   const stop = new AbortController()
-  const work = withConnection(pool, stop.signal, (client) =>
-    client.query('SELECT pg_sleep(60) AS abandoned'),
+  const work = withConnection(
+    pool,
+    stop.signal,
+    (client) => client.query('SELECT pg_sleep(60) AS abandoned'),
+    end,
   )
   const failure = work.catch((error: unknown) => error)
   while ((await database.pool.query(`SELECT ${SLEEPING}`)).rowCount === 0);
@@ -30,7 +33,9 @@ it('cancels a statement though an extension overloads pg_cancel_backend', async 
     `CREATE FUNCTION public.pg_cancel_backend(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT false'`,
   )
   const pool = new pg.Pool({ connectionString: database.url })
-  expect(await abortStatement(pool)).toMatchObject({ code: '57014' })
+  // Long enough for a busy machine.
+  const end = performance.now() + 60_000
+  expect(await abortStatement(pool, end)).toMatchObject({ code: '57014' })
   await pool.end()
 })
 

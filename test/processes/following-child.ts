@@ -16,7 +16,6 @@ const audit: AuditLog = new AuditLog({
   store: openStore(store),
   types: {},
 })
-const end = performance.now() + Number(ms)
 let count = 0
 
 // Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
@@ -64,6 +63,8 @@ async function recordInTransaction(): Promise<void> {
 
 const actions = [recordOne, recordMany, recordInTransaction]
 say('ready')
+// Since then, so that a process that starts slowly records events too.
+const end = performance.now() + Number(ms)
 while (performance.now() < end) {
   await actions[Math.floor(Math.random() * actions.length)]!()
   await delay(Math.random() * 20)

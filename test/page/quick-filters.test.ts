@@ -90,16 +90,26 @@ describe('the column headers', () => {
 })
 
 describe('the range', () => {
+  const SINCE = 'filter[created_at_gteq]'
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'Time' })
   const times = (page: Page, name: 'From' | 'To') => dialog(page).getByLabel(name)
 
   it('is relative to now', async () => {
     const page = await open()
     await page.getByRole('button', { name: 'All time' }).click()
+    const hourAgo = (): number => Date.now() - 3_600_000
+    const earliest = hourAgo()
+    const sent = page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      return pathname.endsWith('/api/events') && searchParams.has(SINCE)
+    })
     await dialog(page).getByRole('button', { name: 'Last hour' }).click()
+    const since = new URL((await sent).url()).searchParams.get(SINCE)!
+    // The page leaves out the fraction of the second.
+    expect(Date.parse(since)).toBeGreaterThan(earliest - 1000)
+    expect(Date.parse(since)).toBeLessThanOrEqual(hourAgo())
     await expect.poll(() => new URL(page.url()).search, WAIT).toBe('?range=1h')
-    const since = new Date(Date.now() - 3_600_000).toISOString()
-    const expected = await matching(host.audit, `filter[created_at_gteq]=${since}`)
+    const expected = await matching(host.audit, `${SINCE}=${since}`)
     await page
       .getByRole('grid')
       .and(page.locator(`[aria-rowcount="${expected.length + 1}"]`))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../benchmarks/harness/random.js'
 import { openPage } from '../support/browser.js'
 import { countWithin } from '../support/exact-counts.js'
-import { type PageHost, servePage } from '../support/page-host.js'
+import { type PageHost, QUERY_TIMEOUT_MS, servePage } from '../support/page-host.js'
 import { tempDir } from '../support/temp.js'
 import { chooseFacets, compareNumbers, noFigures, type NumberFigures } from './numbers/compare.js'
 import { randomEvents, randomQuery } from './numbers/random-log.js'
@@ -22,7 +22,9 @@ const temp = tempDir()
 const events = randomEvents(SIZE, SEED)
 let host: PageHost
 beforeAll(async () => {
-  host = await servePage({ store: sqliteStore({ filename: temp.file('audit.db') }), events })
+  const filename = temp.file('audit.db')
+  const store = sqliteStore({ filename, queryTimeoutMs: QUERY_TIMEOUT_MS })
+  host = await servePage({ store, events })
 })
 afterAll(async () => {
   await host.close()

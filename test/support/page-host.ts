@@ -57,6 +57,9 @@ export interface PageHost {
   close(): Promise<void>
 }
 
+/** Time limit of a query. The page shows an error after it, so it is long enough for a busy machine. */
+export const QUERY_TIMEOUT_MS = 60_000
+
 /** The port of the last host of the worker. The browser has the files of its page, compiled. */
 let lastPort = 0
 
@@ -74,7 +77,8 @@ async function listen(app: Koa, port: number): Promise<Server> {
 
 /** A service with feed and page; users are `ann`, `bob` and `eve`. */
 export async function servePage(options: PageHostOptions = {}): Promise<PageHost> {
-  const { store = memoryStore(), events = [], page, feed, inside = [] } = options
+  const { store = memoryStore({ queryTimeoutMs: QUERY_TIMEOUT_MS }), events = [] } = options
+  const { page, feed, inside = [] } = options
   const { subscriptions, ledger, privacy, management, views, types = workflowEventTypes } = options
   const audit = new AuditLog({
     store,

@@ -40,7 +40,12 @@ function openStore(
 const [place, options] = process.argv.slice(2).map((text): unknown => JSON.parse(text))
 const given = options as ChildOptions
 const { count = Infinity, end = 'close' } = given
-const audit: AuditLog = new AuditLog({ store: openStore(place as Place, given), types: {} })
+const audit: AuditLog = new AuditLog({
+  store: openStore(place as Place, given),
+  types: {},
+  // The process may be suspended for a long time.
+  waiting: { deadlineMs: 3_600_000 },
+})
 
 for (let n = 0; n < count; n++) {
   await audit.recordCustom(`type-${n % 3}`, { n, text: 'x'.repeat(n % 200) })

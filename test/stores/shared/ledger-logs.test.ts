@@ -44,7 +44,7 @@ it('a log is sealed before it is closed, and goes on when it is used again', asy
   await log.recordCustom('test:event', { n: 1 })
   const before = sizeOf('a')
   await logs.log('b').recordCustom('test:event', { n: 1 })
-  await vi.waitFor(() => expect(sizeOf('a')).toBe(before + 1), { timeout: 20_000 })
+  await vi.waitFor(() => expect(sizeOf('a')).toBe(before + 1), { timeout: 60_000 })
   await log.recordCustom('test:event', { n: 2 })
   await log.ledger.checkpoint()
   expect(sizeOf('a')).toBe(before + 2)

@@ -24,13 +24,16 @@ async function dropTables({ demo }: EventPlace): Promise<void> {
   }
 }
 
+// Creating the tables again may take long on a busy machine.
+const waiting = { deadlineMs: 60_000 }
+
 const kept = eachStore.filter(([name]) => name !== 'memory')
 
 describe.each(kept)('a log whose tables another program has dropped, on %s', (_, create) => {
   it('reports the cause and the remedy', async () => {
     const place = await create()
     onTestFinished(() => place.remove())
-    const audit = new AuditLog({ store: place.open(), types: {} })
+    const audit = new AuditLog({ store: place.open(), types: {}, waiting })
     const event = await audit.recordCustom('x')
     await dropTables(place)
     const lost = /tables of the log are gone.*drizzle-kit push.*restore a backup/
@@ -39,7 +42,7 @@ describe.each(kept)('a log whose tables another program has dropped, on %s', (_,
     const { store } = await audit.health({ timeoutMs: 60_000 })
     expect(store.error?.message).toMatch(lost)
     await audit.close()
-    const again = new AuditLog({ store: place.open(), types: {} })
+    const again = new AuditLog({ store: place.open(), types: {}, waiting })
     expect(await again.recordCustom('x')).toBeDefined()
     await again.close()
   })

@@ -499,7 +499,7 @@ describe('the cursor of a subscription', () => {
     const hidden = (await audit.recordCustom('hidden', {}, { username: 'ann' }))!.created_at
     const cursorOf = async (user: string): Promise<unknown> =>
       resourceOf(await send(path, { user })).attributes['cursor']
-    await expect.poll(() => cursorOf('eve'), { timeout: 30_000 }).toSatisfy((it) => it >= hidden)
+    await expect.poll(() => cursorOf('eve')).toSatisfy((it) => it >= hidden)
     // The creation of the subscription is bob's last event.
     const newest = (await audit.list('filter[username_eq]=bob&limit=1')).events[0]!.created_at
     expect(newest > own && newest < hidden).toBe(true)

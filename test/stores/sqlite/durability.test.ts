@@ -385,7 +385,7 @@ it('the thread checkpoints the WAL and restarts it, while the log is written', a
       await store.append([draft('test:note')])
       return hasFrames(fd)
     }
-    await expect.poll(isLong, { timeout: 30_000 }).toBe(false)
+    await expect.poll(isLong).toBe(false)
   } finally {
     fs.closeSync(fd)
   }

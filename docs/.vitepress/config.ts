@@ -159,6 +159,7 @@ export default {
             page('Limits', '/reference/limits'),
             page('SQLite store', '/reference/sqlite'),
             page('Postgres store', '/reference/postgres'),
+            page('Keys of persons', '/reference/subject-keys'),
             page('Workflow event types', '/reference/workflow-event-types'),
             page('Differences from Ransack', '/reference/ransack'),
             page('Deviations', '/reference/deviations'),

@@ -26,7 +26,7 @@ import { toCloudEvent, toOcsf, toOtlp } from 'daybook/formats'
 import { checkConsistency, checkProof, keyFile } from 'daybook/ledger'
 import * as hono from 'daybook/hono'
 import * as koa from 'daybook/koa'
-import { memoryLogs, memoryStore } from 'daybook/memory'
+import { memoryLogs, memoryStore, memorySubjectKeys } from 'daybook/memory'
 import * as node from 'daybook/node'
 import { parquetWriter, toParquet } from 'daybook/parquet'
 import * as postgres from 'daybook/postgres'
@@ -297,11 +297,13 @@ const OTHERS: Readonly<Record<string, readonly Row[]>> = {
   memory: [
     ['MemoryStoreOptions', (given) => memoryStore(given), 'maxEvent', 'maxEvents'],
     ['MemoryStoreOptions', (given) => memoryLogs(given), 'maxEvent', 'maxEvents'],
+    ['MemorySubjectKeysOptions', (given) => memorySubjectKeys(given), 'mastr', 'master'],
   ],
   sqlite: [
     ['SqliteStoreOptions', (given) => sqlite.sqliteStore(given), 'readonly', 'readOnly'],
     ['SqliteLogsOptions', (given) => sqlite.sqliteLogs(given), 'dirctory', 'directory'],
     ['SqliteJournalOptions', (given) => sqlite.sqliteJournal(given), 'maxByte', 'maxBytes'],
+    ['SqliteSubjectKeysOptions', (given) => sqlite.sqliteSubjectKeys(given), 'mod', 'mode'],
     ['SqliteTableOptions', (given) => sqlite.sqliteTable(given), 'tabel', 'table'],
     ['SqliteCaptureOptions', (given) => sqlite.captureChanges(given), 'exclud', 'exclude'],
     ['SqliteRemoveCaptureOptions', (given) => sqlite.removeCapture(given), 'table', 'tables'],
@@ -318,6 +320,12 @@ const OTHERS: Readonly<Record<string, readonly Row[]>> = {
     ['PostgresStoreOptions', (given) => postgres.postgresStore(given), 'shema', 'schema'],
     ['PostgresStoreOptions', (given) => postgres.postgresMigrations(given), 'shema', 'schema'],
     ['PostgresStoreOptions', (given) => postgres.postgresCheckups(given), 'shema', 'schema'],
+    [
+      'PostgresSubjectKeysOptions',
+      (given) => postgres.postgresSubjectKeys(given),
+      'shema',
+      'schema',
+    ],
     ['Citus', (citus) => postgres.postgresStore({ ...SERVER, citus }), 'node', 'nodes'],
     [
       'PostgresLogsOptions',

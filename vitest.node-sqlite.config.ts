@@ -11,7 +11,7 @@ export default defineConfig({
     ...full.test,
     include: [
       'test/conformance/sqlite.test.ts',
-      'test/stores/sqlite/{capture,damage,driver,files,journal,migration,outbox,sealer,sqlite-store,watch}.test.ts',
+      'test/stores/sqlite/{capture,damage,driver,files,journal,migration,outbox,sealer,sqlite-store,subject-keys,watch}.test.ts',
     ],
     globalSetup: ['./test/support/global-temp.ts', './test/support/global-compiled.ts'],
   },

@@ -33,7 +33,7 @@ function wrapKey(by: KeyObject, name: string, key: KeyObject): string {
   return wrapped
 }
 
-/** What is wrapped in a ring, by its name. */
+/** Unwraps a key of a ring, by its name. */
 function opened(by: KeyObject, name: string, wrapped: string, ring: KeyRing): KeyObject {
   const bytes = unwrap(by, name, wrapped)
   if (bytes?.length === KEY_BYTES) return keyOf(bytes)

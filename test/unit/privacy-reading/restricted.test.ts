@@ -66,6 +66,26 @@ it('refuses to open values without keys, and other forms', () => {
   expect(refusalOf(() => other.restricted({ personal: 'open' })).message).toContain('visible')
 })
 
+it('several logs read the sealed form', async () => {
+  const { audit, update } = openPersonalLog()
+  const { id } = await update('c17')
+  const stored = (await audit.get(id, { personal: 'stored' }))!
+  const logs = new AuditLogs<EventTypes>({ stores: memoryLogs(), types: {} })
+  onTestFinished(() => logs.close())
+  await logs.log('a').importEvents([stored])
+  const after = '2000-01-01T00:00:00.000000Z'
+  const read = [
+    (await logs.list()).events[0]!.event,
+    (await logs.pages().next()).value![0]!.event,
+    (await logs.tail('', { after }).next()).value!.event,
+    await logs.log('a').get(id),
+  ]
+  for (const event of read) {
+    expect(JSON.stringify(event).match(/"sealed":true/g)).toHaveLength(2)
+    expect(JSON.stringify(event)).not.toContain('"data"')
+  }
+})
+
 it('several logs have no keys, and say so', async () => {
   const logs = new AuditLogs<EventTypes>({ stores: memoryLogs(), types: { 'own:note': {} } })
   onTestFinished(() => logs.close())

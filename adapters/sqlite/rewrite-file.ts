@@ -1,9 +1,14 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
-import { AuditLogError, throwIfAborted } from '../../src/errors.js'
+import { AuditLogError } from '../../src/errors.js'
 import type { WaitOptions } from '../../src/store/store.js'
 import type { Connection } from './connection/connection.js'
-import { isBusy, openDatabase, type SqliteDatabase } from './connection/database.js'
+import {
+  CHECKPOINT_PAGES,
+  isBusy,
+  openDatabase,
+  type SqliteDatabase,
+} from './connection/database.js'
 import { emptyWal } from './connection/disk-failure.js'
 import type { Driver, SqliteDriverName } from './connection/driver.js'
 import { startThread, threadFile } from './connection/thread.js'
@@ -99,18 +104,25 @@ export async function rewriteFile(
   { signal }: WaitOptions,
   onStep: (done: number) => void,
 ): Promise<void> {
-  await withRewriting(connection, async (rewrite) => {
+  const { database } = connection
+  // A commit of this connection would bring the whole file from the WAL, in the main thread.
+  await connection.retry(() => void database.pragma('wal_autocheckpoint = 0'), { signal })
+  const run = withRewriting(connection, async (rewrite) => {
     for (const [done, step] of (['rewrite', 'empty'] as const).entries()) {
       onStep(done)
       for (let end: RewritingEnd = 'busy'; end === 'busy';) {
-        throwIfAborted(signal)
-        connection.checkFile()
+        await connection.retry(() => connection.checkFile(), { signal })
         end = await rewrite(step)
         if (end === 'busy') await connection.pause({ signal }, PAUSE_MS)
         else if (end !== 'done') throw rewritingFailure(end.failure)
       }
     }
   })
+  try {
+    await run
+  } finally {
+    if (database.open) database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+  }
 }
 
 const rewritingFailure = (reason: string): AuditLogError =>

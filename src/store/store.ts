@@ -469,7 +469,7 @@ export interface EventStore {
    *
    * Reads and writes everything once: it takes minutes for millions of events. Queries use the old index until the new one is complete. SQLite
    * writes the whole file anew: this needs free space of twice its size, and appends of all processes wait for it, about 10
-   * seconds for each gigabyte. Rejects with `ABORTED` and `STORE_FAILED`; then what is done stays, and the call can be repeated. Stores that keep
+   * seconds for each gigabyte on an idle machine. Rejects with `ABORTED` and `STORE_FAILED`; then what is done stays, and the call can be repeated. Stores that keep
    * nothing but the events lack this method.
    */
   scrub?(options?: ScrubOptions): Promise<Scrubbed>

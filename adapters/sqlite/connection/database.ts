@@ -14,7 +14,7 @@ const OPEN_TIMEOUT_MS = 10_000
 
 // A thread checkpoints the WAL long before it has this number of pages. If it cannot, a commit does:
 // https://www.sqlite.org/wal.html#ckpt
-const CHECKPOINT_PAGES = 16_000
+export const CHECKPOINT_PAGES = 16_000
 
 export interface OpenOptions {
   readonly timeoutMs?: number

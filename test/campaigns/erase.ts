@@ -19,7 +19,8 @@ export const campaign: Campaign = {
     const setting = { round: erasureRounds, perLog: 20, isPostgres, figures }
     await runLogs(run, setting, async (log, some) => {
       const temp = tempDir()
-      const place = { log, keys: temp.file('subjects.db') }
+      const isServer = log.startsWith('postgres')
+      const place = { log, keys: isServer ? log : temp.file('subjects.db') }
       for (const round of some) figures[await kill(place, round)] += 1
       temp.remove()
     })

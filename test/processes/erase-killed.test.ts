@@ -19,7 +19,9 @@ it.each(['SQLite', 'Postgres'])(
     onTestFinished(temp.remove)
     const database = store === 'Postgres' ? await postgresDatabase() : undefined
     if (database) onTestFinished(() => database.remove())
-    const place = { log: database?.url ?? temp.file('audit.db'), keys: temp.file('subjects.db') }
+    const place = database
+      ? { log: database.url, keys: database.url }
+      : { log: temp.file('audit.db'), keys: temp.file('subjects.db') }
     const kill = createErasureKills(
       path.join(inject('compiledFolder'), 'test/campaigns/erase-child.js'),
     )

@@ -7,6 +7,7 @@ import {
   type EventTypes,
   type SubjectKeys,
 } from 'daybook'
+import { postgresSubjectKeys } from 'daybook/postgres'
 import { sqliteSubjectKeys } from 'daybook/sqlite'
 import { openStore } from './open-store.js'
 
@@ -47,22 +48,24 @@ export const REQUEST = { reason: 'request 4711', username: 'dpo' }
 
 /** Where processes find a log and its keys. */
 export interface PlaceOfPersons {
-  /** A Postgres URL, or the name of an SQLite file. */
+  /** A Postgres URL, or the name of an SQLite file; also `keys`. */
   readonly log: string
   readonly keys: string
 }
 
 const MASTER = createSecretKey(createHash('sha256').update('master of tests').digest())
 
-/** The keys of a place. */
-export const openKeys = ({ keys }: PlaceOfPersons): SubjectKeys =>
-  sqliteSubjectKeys({ filename: keys, master: MASTER })
+/** The keys at a Postgres URL, or in the SQLite file of this name. */
+const openKeys = (location: string): SubjectKeys =>
+  location.startsWith('postgres')
+    ? postgresSubjectKeys({ connectionString: location, master: MASTER })
+    : sqliteSubjectKeys({ filename: location, master: MASTER })
 
 /** The log of a place, with its keys. */
 export function openPlace(
   place: PlaceOfPersons,
   options: Partial<AuditLogOptions<EventTypes>> = {},
 ): { readonly audit: AuditLog; readonly keys: SubjectKeys } {
-  const keys = openKeys(place)
+  const keys = openKeys(place.keys)
   return { audit: openPersonal(openStore(place.log), keys, options), keys }
 }

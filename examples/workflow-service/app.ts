@@ -56,6 +56,7 @@ import { seed } from './seed.js'
 import { followRevisions } from './templates/refresh.js'
 import { createSettings, noteOverrides } from './settings.js'
 import type { Service } from './service.js'
+import { openKeys } from './subjects.js'
 import { reportCluster } from './sites/sites.js'
 import { createSlots } from './slots/slots.js'
 import { createVault, findKey } from './vault/vault.js'
@@ -86,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { events, documents } = await openStores(store, timings.write)
   const settings = createSettings(documents, overrides)
   const resolveSource = createResolver(documents)
+  const keys = await openKeys(store, documents)
   const receivers = options.receivers ? await startReceivers() : undefined
   const audit: Audit = new AuditLog({
     store: events,
@@ -97,6 +99,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     links: workflowLinks,
     resolveSource,
     ledger: ledger.options,
+    privacy: { keys },
     cleaning: cleaningOf(documents, settings),
     subscriptions: {
       ...receivers?.subscriptions,
@@ -244,9 +247,9 @@ function createApp({ service, audit, users, receivers }: AppParts): Koa {
   return app
 }
 
-/** Creating a custom event is a change, which readers may not make. */
+/** Creating a custom event is a change, which readers may not make. They do not see personal data either. */
 const isAllowed = ({ state }: Context, action: EventsAction): boolean =>
-  action !== 'create' || mayChange(state['username'] as string)
+  (action !== 'create' && action !== 'personal') || mayChange(state['username'] as string)
 
 const READING = /:(?:list|read|parked|describe)$/
 

@@ -1,9 +1,16 @@
 import { defineEventTypes } from 'daybook'
 import { workflowEventTypes } from 'daybook/workflow'
 
+/** The address of a user. Events keep it encrypted, until the user is erased. */
+const personal = [
+  { subject: { kind: 'user', from: '@username' }, attributes: ['remote_address', 'user_agent'] },
+]
+
 /** The catalogue, and further operations of this API. */
 export const serviceEventTypes = defineEventTypes({
   ...workflowEventTypes,
+  'api:projects:update': { ...workflowEventTypes['api:projects:update'], personal },
+  'api:bookmarks:create': { ...workflowEventTypes['api:bookmarks:create'], personal },
   'api:changes:pause': { description: 'A running change was paused' },
   'api:changes:resume': { description: 'A paused change was resumed' },
   'api:workflow_runs:pause': { description: 'A running workflow was paused' },

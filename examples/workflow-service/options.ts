@@ -106,5 +106,9 @@ const besideLog = (logFile: string, part: string, ending: string): string => {
 export const serviceFile = (logFile: string): string =>
   besideLog(logFile, 'service', parse(logFile).ext)
 
+/** The file with the keys of persons: `daybook.db` -> `daybook-subjects.db`. */
+export const subjectsFile = (logFile: string): string =>
+  besideLog(logFile, 'subjects', parse(logFile).ext)
+
 /** The folder of the ledger: `daybook.db` -> `daybook-ledger`. */
 export const ledgerFolder = (logFile: string): string => besideLog(logFile, 'ledger', '')

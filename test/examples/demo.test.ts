@@ -69,6 +69,31 @@ async function fetchesFrom(
 
 const stepOf = (change: Resource): string => (change.attributes['step_ids'] as string[])[0]!
 
+/** A demo that keeps everything in memory. */
+async function startMemory(): Promise<RunningService & AsyncDisposable> {
+  const service = await startService({ port: 0, store: { kind: 'memory' }, traffic: false })
+  return { ...service, [Symbol.asyncDispose]: service.close }
+}
+
+it('addresses of users are encrypted, and shown to users who may change something', async () => {
+  await using demo = await startMemory()
+  const { url } = demo
+  const path = '/api/projects/acme'
+  const change = { method: 'PATCH', type: 'project' } as const
+  await post(url, path, { description: 'Storefront' }, change)
+  const query = 'filter[type_eq]=api:projects:update'
+  await waitForEvents(url, query)
+  const [sealed] = await eventsOf(url, query)
+  expect(sealed!.attributes).not.toHaveProperty('remote_address')
+  expect(sealed!.attributes['personal']).toEqual([
+    { subject: expect.stringMatching(/^[\w-]{22}$/), sealed: true },
+  ])
+  const [open] = await eventsOf(url, `${query}&personal=open`)
+  expect(open!.attributes['remote_address']).toMatch(/127\.0\.0\.1|::1/)
+  const refused = await send(url, `/api/events?${query}&personal=open`, { user: 'eve' })
+  expect(refused.status).toBe(403)
+})
+
 describe('the demo service', () => {
   const temp = tempDir()
   let service: RunningService

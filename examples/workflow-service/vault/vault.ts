@@ -12,7 +12,10 @@ export interface Vault {
 }
 
 /** A key, made at the first use. A real service keeps it apart from the data that it protects. */
-export const findKey = (documents: Documents, id: 'vault' | 'channels'): Promise<string> =>
+export const findKey = (
+  documents: Documents,
+  id: 'vault' | 'channels' | 'subjects',
+): Promise<string> =>
   documents.write((tx) => {
     const found = documents.get('vault_keys', id)
     if (found) return found.key

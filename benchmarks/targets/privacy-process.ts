@@ -99,9 +99,9 @@ async function fill(audit: AuditLog, events: number): Promise<void> {
   }
 }
 
-async function readAll(audit: AuditLog, form: 'open' | 'sealed'): Promise<AuditEvent[]> {
+async function readAll(audit: AuditLog): Promise<AuditEvent[]> {
   const all: AuditEvent[] = []
-  for await (const events of audit.pages('limit=1000', { personal: form })) all.push(...events)
+  for await (const events of audit.pages('limit=1000')) all.push(...events)
   return all
 }
 
@@ -124,7 +124,7 @@ async function costs(events: number): Promise<Costs> {
   const warm = Math.min(events, 20_000)
   for (const audit of [plain, sealed]) {
     await fill(audit, warm)
-    await readAll(audit, 'open')
+    await readAll(audit)
   }
   encrypt()
   const cipher = await cpuOf(events, encrypt)
@@ -133,8 +133,8 @@ async function costs(events: number): Promise<Costs> {
   let opened: readonly AuditEvent[] = []
   let left: readonly AuditEvent[] = []
   const total = events + warm
-  const asStored = await cpuOf(total, async () => (left = await readAll(plain, 'open')))
-  const asOpened = await cpuOf(total, async () => (opened = await readAll(sealed, 'open')))
+  const asStored = await cpuOf(total, async () => (left = await readAll(plain)))
+  const asOpened = await cpuOf(total, async () => (opened = await readAll(sealed)))
   if (opened.some(({ attributes }) => attributes['email'] === undefined)) throw new Error('sealed')
   const bytesOf = (all: readonly AuditEvent[]): number =>
     all.reduce((sum, { attributes }) => sum + Buffer.byteLength(JSON.stringify(attributes)), 0) /

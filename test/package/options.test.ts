@@ -179,6 +179,20 @@ const CORE: readonly Row[] = [
   ['HealthOptions', (given) => audit.health(given), 'timeout', 'timeoutMs'],
   ['LedgerOptions', (ledger) => open({ ledger }), 'signr', 'signer', { origin: 'a.example' }],
   [
+    'PrivacyOptions',
+    (privacy) => open({ privacy }),
+    'costum',
+    'custom',
+    { keys: memorySubjectKeys() },
+  ],
+  [
+    'PersonalRule',
+    (rule) => defineEventTypes({ 'a:b': { personal: [rule as never] } }),
+    'attribute',
+    'attributes',
+    { subject: { kind: 'user', from: 'user_id' }, attributes: ['email'] },
+  ],
+  [
     'VerifySchedule',
     (verify) => open({ ledger: { origin: 'a.example', key: 'a.example+00000000+AAAA', verify } }),
     'evry',

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './event.js'
+import type { JsonObject } from './event.js'
 
 /**
  * Attributes of an event type that are about a person. With the option `privacy`, their values are stored encrypted, with a key of
@@ -33,40 +33,16 @@ export interface SealedPart {
   readonly data: string
 }
 
-/** The name by which queries would reach the ciphertexts. No query finds a value there, unless an attribute has this very name. */
-export const SEALED_DATA = 'personal_data'
-
-const REF = /^[\w-]{22}$/
-// A nonce of 12 bytes and a tag of 16 bytes take 38 characters.
-const DATA = /^[\w-]{38,}$/
-
-function isSealedPart(value: JsonValue): boolean {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
-  const { subject, data } = value
-  return (
-    Object.keys(value).length === 2 &&
-    typeof subject === 'string' &&
-    typeof data === 'string' &&
-    REF.test(subject) &&
-    DATA.test(data)
-  )
-}
+// A nonce of 12 bytes and a tag of 16 bytes take 38 characters. A database may order the members.
+const PARTS = /^\[(?:\{(?:"subject":"[\w-]{22}"|"data":"[\w-]{38,}"|,){3}\},?)+\]$/
 
 /**
  * The encrypted values of an event: its attribute `personal`, if that is an array of one or more sealed parts and of nothing else. `undefined`
  * for any other value, which is data of the host.
  */
 export function sealedParts(attributes: JsonObject): readonly SealedPart[] | undefined {
-  const parts = attributes[PERSONAL]
-  if (!Array.isArray(parts) || parts.length === 0 || !Object.hasOwn(attributes, PERSONAL))
-    return undefined
-  return parts.every(isSealedPart) ? (parts as unknown as readonly SealedPart[]) : undefined
-}
-
-/** The attributes as queries and indexes read them: sealed parts have their refs only. Attributes without sealed parts are returned as they are. */
-export function searchedAttributes(attributes: JsonObject): JsonObject {
-  const parts = sealedParts(attributes)
-  return parts
-    ? { ...attributes, [PERSONAL]: parts.map(({ subject }) => ({ subject })) }
-    : attributes
+  const parts = Object.hasOwn(attributes, PERSONAL) && attributes[PERSONAL]
+  return Array.isArray(parts) && PARTS.test(JSON.stringify(parts))
+    ? (parts as unknown as readonly SealedPart[])
+    : undefined
 }

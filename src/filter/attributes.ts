@@ -1,7 +1,7 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../event/event.js'
 import { spend, type Steps } from './steps.js'
 import { isOwnField, type OwnField, SOURCE } from '../event/own-fields.js'
-import { SEALED_DATA, searchedAttributes } from '../event/personal.js'
+import { searchedAttributes, searchedBy } from '../event/searched.js'
 
 /** Called with each JSON value that a name leads to. Returns true to end the walk. */
 export type Visit = (value: JsonValue) => boolean
@@ -180,8 +180,7 @@ function eventWalk(name: string, visit: Visit): Walk<AuditEvent> {
   const walk = pathWalk(name, visit)
   if (name === SOURCE)
     return (event) => (event.source !== null && visit(event.source)) || walk(event.attributes)
-  if (name === SEALED_DATA) return (event) => walk(searchedAttributes(event.attributes))
-  return (event) => walk(event.attributes)
+  return (event) => walk(searchedBy(name, event.attributes))
 }
 
 // One function per field, because reading a fixed property is faster than reading one by name.
@@ -211,9 +210,7 @@ function* eventValuesInSteps(event: AuditEvent, name: string): Steps<JsonValue[]
   if (isOwnField(name)) return [event[name]]
   const found: JsonValue[] = []
   if (name === SOURCE && event.source !== null) found.push(event.source)
-  const { attributes } = event
-  const searched = name === SEALED_DATA ? searchedAttributes(attributes) : attributes
-  yield* collectValues(searched, name, found)
+  yield* collectValues(searchedBy(name, event.attributes), name, found)
   return found
 }
 

@@ -1,7 +1,7 @@
 import { ANY_TEXT, isOwnField, type OwnField, SOURCE } from '../../../src/event/own-fields.js'
 import { isWholeId } from '../../../src/filter/evaluate.js'
 import { parseEventId } from '../../../src/event/event-id.js'
-import { SEALED_DATA } from '../../../src/event/personal.js'
+import { SEALED_DATA } from '../../../src/event/searched.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Predicate } from '../../../src/filter/predicates.js'

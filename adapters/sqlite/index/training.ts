@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/event/event.js'
-import { PERSONAL, searchedAttributes } from '../../../src/event/personal.js'
+import { PERSONAL } from '../../../src/event/personal.js'
+import { searchedAttributes } from '../../../src/event/searched.js'
 import type { Microseconds } from '../../../src/event/timestamp.js'
 import { createDamageReporter } from '../../../src/store/damage.js'
 import type { Connection } from '../connection/connection.js'

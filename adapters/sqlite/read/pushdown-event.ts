@@ -1,5 +1,5 @@
 import { ANY_TEXT, isOwnField, SOURCE } from '../../../src/event/own-fields.js'
-import { SEALED_DATA } from '../../../src/event/personal.js'
+import { SEALED_DATA } from '../../../src/event/searched.js'
 import type { Grouping } from '../../../src/filter/ast.js'
 import { type PushDownAttribute, pushDownFilter } from '../../../src/store-kit/pushdown.js'
 import type { Sql } from '../../../src/store-kit/sql.js'

@@ -4,7 +4,7 @@ import { firstInOrderOf } from '../../filter/order.js'
 import { compareText } from '../../filter/values.js'
 import type { SeenAttribute } from '../../store/counts.js'
 import { isOwnField } from '../../event/own-fields.js'
-import { searchedAttributes } from '../../event/personal.js'
+import { searchedAttributes } from '../../event/searched.js'
 import type { CountedEvent, FigureTally } from './figure-tally.js'
 import { createSeenValues, type Capacity, type SeenValues } from './seen-values.js'
 

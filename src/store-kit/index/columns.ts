@@ -1,6 +1,6 @@
 import type { AuditEvent, JsonObject, JsonValue } from '../../event/event.js'
 import { isOwnField } from '../../event/own-fields.js'
-import { searchedAttributes } from '../../event/personal.js'
+import { searchedAttributes } from '../../event/searched.js'
 import type { Scalar } from '../../filter/attributes.js'
 import type { Steps } from '../../filter/steps.js'
 import { compareText } from '../../filter/values.js'

@@ -1,6 +1,7 @@
 import type { JsonObject } from 'daybook'
 import { describe, expect, it } from 'vitest'
-import { searchedAttributes, sealedParts } from '../../../src/event/personal.js'
+import { sealedParts } from '../../../src/event/personal.js'
+import { searchedAttributes } from '../../../src/event/searched.js'
 
 const SUBJECT = 'abcdefghijklmnopqr-_09'
 const DATA = 'A'.repeat(38)

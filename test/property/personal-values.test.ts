@@ -51,6 +51,9 @@ const { object } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => 
   object: fc.dictionary(fc.constantFrom(...KEYS, ...ODD), tie('value'), { maxKeys: 4 }),
 }))
 
+/** Keys that stay as they are below a name, so that names of several persons lead through them. */
+const BELOW: ReadonlySet<string> = new Set(['b', 'c'])
+
 /** True if a name leads to the value at these keys. The plain definition: keys joined by `_`, without places in arrays. */
 const isPersonal = (keys: readonly string[]): boolean =>
   keys.some((_, i) => NAMES.includes(keys.slice(0, i + 1).join('_')))
@@ -62,7 +65,7 @@ function withSecrets(value: JsonValue, keys: readonly string[] = []): JsonValue 
   if (value === null || typeof value !== 'object') return own ? `${SECRET} ${String(value)}` : value
   const copy: JsonObject = {}
   for (const [key, member] of Object.entries(value))
-    Object.defineProperty(copy, own ? `${SECRET}${key}` : key, {
+    Object.defineProperty(copy, own && !BELOW.has(key) ? `${SECRET}${key}` : key, {
       value: withSecrets(member, [...keys, key]),
       enumerable: true,
       configurable: true,

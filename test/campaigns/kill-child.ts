@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AuditLog } from 'daybook'
+import { AuditLog, type PrivacyOptions } from 'daybook'
 import { postgresStore } from 'daybook/postgres'
 import { sqliteStore } from 'daybook/sqlite'
+import { openKeys } from '../support/erasing.js'
 
 /*
- * Records in several lanes until it is killed: `<Postgres URL or SQLite file> <life> <keys to repeat>`. Prints
+ * Records in several lanes until it is killed: `<Postgres URL or SQLite file> <file of keys> <life> <calls to repeat>`. Prints
  * `begin <lane> <key>` before each call, and `kept <lane> <key> <id> <created_at>` once it is acknowledged.
  */
 
@@ -15,20 +16,33 @@ const MAX_PAUSE_MS = 40
 /** A text that proves that an event belongs to the key. */
 export const checkOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
+/** The checks are personal, so that they are stored encrypted. */
+export const privacyOf = (keys: string): PrivacyOptions => ({
+  keys: openKeys(keys),
+  custom: (type) =>
+    type === 'test:killed'
+      ? [{ subject: { kind: 'lane', from: 'lane' }, attributes: ['check'] }]
+      : [],
+})
+
+/** The data of the call with this key: `<life>:<lane>:<number>`. */
+export const dataOf = (key: string) => ({ key, check: checkOf(key), lane: key.split(':')[1]! })
+
 // Writing to a pipe is synchronous: a printed line is not lost when the process is killed.
 const say = (...words: readonly unknown[]): void =>
   void process.stdout.write(`${words.join(' ')}\n`)
 
-async function main([location, life, repeated]: readonly string[]): Promise<void> {
+async function main([location, keysFile, life, repeated]: readonly string[]): Promise<void> {
   const store = location!.startsWith('postgres')
     ? postgresStore({ connectionString: location! })
     : sqliteStore({ filename: location! })
-  const audit: AuditLog = new AuditLog({ store, types: {}, waiting: { deadlineMs: 60_000 } })
+  const privacy = privacyOf(keysFile!)
+  const waiting = { deadlineMs: 60_000 }
+  const audit: AuditLog = new AuditLog({ store, types: {}, privacy, waiting })
 
   const record = async (lane: number, key: string): Promise<void> => {
     say('begin', lane, key)
-    const data = { key, check: checkOf(key) }
-    const event = await audit.recordCustom('test:killed', data, { idempotencyKey: key })
+    const event = await audit.recordCustom('test:killed', dataOf(key), { idempotencyKey: key })
     say('kept', lane, key, event!.id, event!.created_at)
   }
   const keys = JSON.parse(repeated!) as string[]

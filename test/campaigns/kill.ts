@@ -3,8 +3,9 @@ import { type AuditEvent, AuditLog } from 'daybook'
 import { follow, OVER } from '../support/followed.js'
 import { compileSources } from '../support/global-compiled.js'
 import { openStore } from '../support/open-store.js'
+import { tempDir } from '../support/temp.js'
 import { allEvents } from '../support/reported-losses.js'
-import { checkOf } from './kill-child.js'
+import { checkOf, dataOf, privacyOf } from './kill-child.js'
 import type { Campaign } from './run.js'
 import { createBegin, killInTurn, killRounds, type KillRound, type Life } from './shared/lives.js'
 import { startProcess } from './shared/process.js'
@@ -13,7 +14,8 @@ import { runLogs } from './shared/rounds.js'
 /*
  * Three processes record into one log. In each round one of them is killed with SIGKILL. Its successor repeats the
  * calls that were not acknowledged, with the same idempotency keys. A log serves for several rounds, and the logs
- * alternate between SQLite and Postgres. No acknowledged event may be lost, doubled, out of order or damaged. A
+ * alternate between SQLite and Postgres. No acknowledged event may be lost, doubled, out of order or damaged, and none may have its personal
+ * value in clear. A
  * follower must get each event once, in order.
  */
 
@@ -36,13 +38,13 @@ interface RecordingLife extends Life {
 
 /** Starts a process that first repeats the calls with these keys. */
 function startLife(
-  [file, location, name]: readonly [string, string, string],
+  [file, location, keys, name]: readonly [string, string, string, string],
   repeated: readonly string[],
   { kept, lanes }: Acknowledged,
 ): RecordingLife {
   const open = new Set(repeated)
   const { began, begin } = createBegin()
-  const args = [file, location, name, JSON.stringify(repeated)]
+  const args = [file, location, keys, name, JSON.stringify(repeated)]
   const running = startProcess(name, args, (line) => {
     const [word, lane, key, id, created_at] = line.split(' ') as [
       string,
@@ -100,7 +102,10 @@ async function runLog(
   plan: readonly KillRound[],
   figures: Figures,
 ): Promise<void> {
-  await using audit: AuditLog = new AuditLog({ store: openStore(location), types: {} })
+  await using temp = { ...tempDir(), [Symbol.asyncDispose]: async () => temp.remove() }
+  const keys = temp.file('subjects.db')
+  const privacy = privacyOf(keys)
+  await using audit: AuditLog = new AuditLog({ store: openStore(location), types: {}, privacy })
   await audit.recordCustom('test:begin')
   const following = follow(audit)
   following.catch(() => {})
@@ -108,15 +113,17 @@ async function runLog(
   const last = await killInTurn<RecordingLife>(plan, (name, before) => {
     const repeated = [...(before?.open ?? [])]
     figures.repeated += repeated.length
-    return startLife([file, location, name], repeated, acknowledged)
+    return startLife([file, location, keys, name], repeated, acknowledged)
   })
   for (const key of last.flatMap(({ open }) => [...open])) {
-    const data = { key, check: checkOf(key) }
-    const event = await audit.recordCustom('test:killed', data, { idempotencyKey: key })
+    const event = await audit.recordCustom('test:killed', dataOf(key), { idempotencyKey: key })
     acknowledged.kept.set(key, event!)
     figures.repeated += 1
   }
   const events = await allEvents(audit)
+  for await (const page of audit.pages('', { personal: 'stored' }))
+    for (const { id, attributes } of page)
+      if (Object.hasOwn(attributes, 'check')) throw new Error(`not encrypted: ${id}`)
   await audit.recordCustom(OVER)
   const followed = await following
   checkEvents(events, acknowledged)

@@ -56,7 +56,7 @@ export interface PlaceOfPersons {
 const MASTER = createSecretKey(createHash('sha256').update('master of tests').digest())
 
 /** The keys at a Postgres URL, or in the SQLite file of this name. */
-const openKeys = (location: string): SubjectKeys =>
+export const openKeys = (location: string): SubjectKeys =>
   location.startsWith('postgres')
     ? postgresSubjectKeys({ connectionString: location, master: MASTER })
     : sqliteSubjectKeys({ filename: location, master: MASTER })

@@ -13,21 +13,23 @@ export type PersonalForm = 'open' | 'sealed'
 export interface Opening {
   /**
    * The events with their personal values, or with a note about each part: `{ subject, sealed: true }`, and `{ subject, erased }` once the key is
-   * destroyed. Events without sealed parts are returned as they are. One look-up for all parts; none if there is no part. `open` rejects with
-   * `KEYS_UNAVAILABLE`.
+   * destroyed. Events without sealed parts are returned as they are; if no event has any, the events themselves are returned at once. One
+   * look-up for all parts. `open` rejects with `KEYS_UNAVAILABLE`.
    */
   events(
     events: readonly AuditEvent[],
     form: PersonalForm,
     options?: WaitOptions,
-  ): Promise<readonly AuditEvent[]>
+  ): readonly AuditEvent[] | Promise<readonly AuditEvent[]>
 }
 
+type Parts = readonly SealedPart[] | undefined
+
 /** Most events have no parts, and need not be parsed to see that. */
-const partsOf = (event: AuditEvent): readonly SealedPart[] =>
+const partsOf = (event: AuditEvent): Parts =>
   event instanceof LazyEvent && !event.mayHave(`"${PERSONAL}"`)
-    ? []
-    : (sealedParts(event.attributes) ?? [])
+    ? undefined
+    : sealedParts(event.attributes)
 
 type KnownKeys = ReadonlyMap<string, SubjectKey | ErasedKey>
 
@@ -35,10 +37,14 @@ const NONE: KnownKeys = new Map()
 
 const partOf = ({ id, type }: AuditEvent): PartOf => ({ suffix: suffixOf(id), type })
 
-/** The event as a reader gets it. */
-export function shownEvent(event: AuditEvent, form: PersonalForm, keys: KnownKeys): AuditEvent {
-  const parts = partsOf(event)
-  if (parts.length === 0) return event
+/** The event with its parts as a reader gets them. */
+function shownEvent(
+  event: AuditEvent,
+  parts: Parts,
+  form: PersonalForm,
+  keys: KnownKeys,
+): AuditEvent {
+  if (!parts) return event
   const notes: JsonObject[] = []
   const found: (readonly PlacedValue[])[] = []
   for (const { subject, data } of parts) {
@@ -58,17 +64,24 @@ export function shownEvent(event: AuditEvent, form: PersonalForm, keys: KnownKey
   return { id, created_at, username, system, type, source, attributes: shown }
 }
 
+/**
+ * The event in the sealed form without a look-up of its keys: a part that was erased is `sealed` too. For streams, which
+ * render an event once for all readers.
+ */
+export const sealedAtOnce = (event: AuditEvent): AuditEvent =>
+  shownEvent(event, partsOf(event), 'sealed', NONE)
+
 /** Without keys, all parts stay sealed. */
 export function createOpening(keys: SubjectKeys | undefined): Opening {
   return {
-    async events(events, form, options) {
-      const refs = new Set<string>()
-      for (const event of events) for (const { subject } of partsOf(event)) refs.add(subject)
+    events(events, form, options) {
+      const all = events.map(partsOf)
+      const refs = new Set(all.flatMap((parts = []) => parts.map(({ subject }) => subject)))
       if (refs.size === 0) return events
       const reading = keys ? keys.read([...refs], options) : Promise.resolve(NONE)
       // A reader of the sealed form gets an answer while the keys cannot be had.
-      const known = await (form === 'open' ? reading : reading.catch(() => NONE))
-      return events.map((event) => shownEvent(event, form, known))
+      const known = form === 'open' ? reading : reading.catch(() => NONE)
+      return known.then((found) => events.map((event, i) => shownEvent(event, all[i], form, found)))
     },
   }
 }

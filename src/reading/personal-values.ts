@@ -2,16 +2,14 @@ import { inspect } from 'node:util'
 import { AuditLogError } from '../errors.js'
 import type { AuditEvent } from '../event/event.js'
 import type { EventTypes } from '../event/event-types.js'
-import { LazyEvent } from '../event/lazy-event.js'
 import { PERSONAL, sealedParts } from '../event/personal.js'
 import { type Grouping, oneCondition } from '../filter/ast.js'
 import type { SealedNames } from '../filter/sealed-names.js'
 import { parseVisible } from '../filter/visible-filter.js'
 import type { OptionNames } from '../options.js'
-import { createOpening, shownEvent } from '../privacy/opening.js'
+import { createOpening } from '../privacy/opening.js'
 import type { PrivacyOptions } from '../privacy/options.js'
 import { readSubject, type SubjectOption } from '../privacy/subject-option.js'
-import type { SubjectKey } from '../privacy/subject-keys.js'
 import type { WaitOptions } from '../store/store.js'
 
 /**
@@ -80,20 +78,6 @@ export const HAS_PARTS: Grouping = oneCondition(REF, 'not_null', [])
 
 const NOTHING = parseVisible({ id_in: [] })
 
-/** True if the event has sealed parts. Most unread attributes need not be parsed for that. */
-const hasParts = (event: AuditEvent): boolean =>
-  (!(event instanceof LazyEvent) || event.mayHave(`"${PERSONAL}"`)) &&
-  sealedParts(event.attributes) !== undefined
-
-const NO_KEYS: ReadonlyMap<string, SubjectKey> = new Map()
-
-/**
- * The event in the sealed form without a look-up of its keys: a part that was erased is `sealed` too. For streams, which
- * render an event once for all readers.
- */
-export const sealedAtOnce = (event: AuditEvent): AuditEvent =>
-  hasParts(event) ? shownEvent(event, 'sealed', NO_KEYS) : event
-
 const noKeys = (option: string): AuditLogError =>
   new AuditLogError('INVALID_OPTION', `${option} needs the option privacy of the log`)
 
@@ -118,8 +102,7 @@ export function createPersonalValues(
       return given ?? (keys ? 'open' : 'sealed')
     },
     show(events, form, options) {
-      if (form === 'stored' || !events.some(hasParts)) return events
-      return opening.events(events, form, options)
+      return form === 'stored' ? events : opening.events(events, form, options)
     },
     async ofSubject(subject, options) {
       if (subject === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { Grouping } from '../../filter/ast.js'
 import { compileFilterInSteps } from '../../filter/evaluate.js'
 import type { Concealment } from '../../filter/conceal.js'
-import { sealedAtOnce } from '../../reading/personal-values.js'
+import { sealedAtOnce } from '../../privacy/opening.js'
 import type { StreamView } from '../stream/chunks.js'
 import type { Fieldset } from './fieldset.js'
 import { eventFrame } from './server-sent.js'

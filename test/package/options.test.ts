@@ -187,7 +187,7 @@ const CORE: readonly Row[] = [
   ],
   [
     'PersonalRule',
-    (rule) => defineEventTypes({ 'a:b': { personal: [rule as never] } }),
+    (rule) => defineEventTypes({ 'a:b': { personal: [rule] } }),
     'attribute',
     'attributes',
     { subject: { kind: 'user', from: 'user_id' }, attributes: ['email'] },

@@ -23,7 +23,7 @@ const RULES = [
   },
   { subject: { kind: 'user', from: '@username' }, attributes: ['a_b_c', 'a', 'personal_x'] },
 ]
-const NAMES = RULES.flatMap(({ attributes }) => attributes)
+const NAMES = new Set(RULES.flatMap(({ attributes }) => attributes))
 const TYPE = 'api:own:update'
 const types = { [TYPE]: { personal: RULES } }
 
@@ -56,7 +56,7 @@ const BELOW: ReadonlySet<string> = new Set(['b', 'c'])
 
 /** True if a name leads to the value at these keys. The plain definition: keys joined by `_`, without places in arrays. */
 const isPersonal = (keys: readonly string[]): boolean =>
-  keys.some((_, i) => NAMES.includes(keys.slice(0, i + 1).join('_')))
+  keys.some((_, i) => NAMES.has(keys.slice(0, i + 1).join('_')))
 
 /** The value with a secret in each place that is personal: in texts and, below a name, in keys. */
 function withSecrets(value: JsonValue, keys: readonly string[] = []): JsonValue {
@@ -81,7 +81,7 @@ const usual: fc.Arbitrary<JsonObject> = fc.record(
     list: fc.array(fc.record({ name: scalar, n: scalar }), { maxLength: 2 }),
   },
   { requiredKeys: [] },
-) as fc.Arbitrary<JsonObject>
+)
 
 const data: fc.Arbitrary<JsonObject> = fc.tuple(object, usual).map(([odd, one]) => {
   const {

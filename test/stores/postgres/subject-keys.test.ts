@@ -130,7 +130,7 @@ describe('postgresSubjectKeys', () => {
     ['no master key', { connectionString: 'postgres://x', master: undefined }, 'it is missing'],
   ])('refuses %s', (_, options, reason) => {
     expect(() => postgresSubjectKeys({ master, ...options } as Options)).toThrow(
-      errorWith('INVALID_OPTION', reason) as Error,
+      errorWith('INVALID_OPTION', reason),
     )
   })
 })

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import {
   type AuditEvent,
-  AuditLog,
+  type AuditLog,
   AuditLogError,
   type AuditLogOptions,
   defineEventTypes,

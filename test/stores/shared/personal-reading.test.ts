@@ -13,7 +13,7 @@ const customerOf = (i: number): string => `c${i % PEOPLE}`
 describe.each(eachStore)('%s', (_, create) => {
   let place: EventPlace
   let log: ReturnType<typeof openPersonalLog>
-  let audit: AuditLog<EventTypes>
+  let audit: AuditLog
 
   beforeAll(async () => {
     place = await create()
@@ -82,6 +82,6 @@ describe.each(eachStore)('%s', (_, create) => {
           subject: expect.any(String) as unknown,
           erased,
         })
-      } else expect(attributes['email']).toBe(`${String(attributes['customer_id'])}@example.com`)
+      } else expect(attributes['email']).toBe(`${attributes['customer_id'] as string}@example.com`)
   })
 })

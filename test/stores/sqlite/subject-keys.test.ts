@@ -95,7 +95,7 @@ describe('sqliteSubjectKeys', () => {
     await store.close()
     const before = fs.readFileSync(file.filename)
     expect(() => sqliteSubjectKeys({ filename: file.filename, master })).toThrow(
-      errorWith('INVALID_OPTION', 'keys of subjects need a file of their own') as Error,
+      errorWith('INVALID_OPTION', 'keys of subjects need a file of their own'),
     )
     expect(fs.readFileSync(file.filename).equals(before)).toBe(true)
   })
@@ -126,7 +126,7 @@ describe('sqliteSubjectKeys', () => {
     ],
   ])('refuses %s', (_, options, reason) => {
     expect(() => sqliteSubjectKeys({ master, ...options } as never)).toThrow(
-      errorWith('INVALID_OPTION', reason) as Error,
+      errorWith('INVALID_OPTION', reason),
     )
   })
 })

@@ -1,4 +1,4 @@
-import type { AuditLog, EventTypes } from 'daybook'
+import type { AuditLog } from 'daybook'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eachStore, type EventPlace } from '../../support/event-stores.js'
 import { openPersonalLog } from '../../support/personal-log.js'

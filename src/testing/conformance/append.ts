@@ -138,7 +138,7 @@ export const appendCases: readonly Case[] = cases({
     for (const turn of range(0, LAST_TURN)) {
       const controller = new AbortController()
       const { signal } = controller
-      const call = unlessAborted(store.append(drafts(5, 5 * turn), { signal }))
+      const call = unlessAborted(store, drafts(5, 5 * turn), signal)
       await turns(turn)
       controller.abort()
       stored.push(...(await call))

@@ -25,13 +25,21 @@ export async function rejectsWith(
   })
 }
 
-/** The events of an append; no events if it rejects. The only allowed error is `ABORTED`. */
+/**
+ * The events of an append; no events if it rejects with `ABORTED`. After `OUTCOME_UNKNOWN`, the append is repeated, and finds what it has stored. No
+ * other error is allowed.
+ */
 export async function unlessAborted(
-  call: Promise<readonly AuditEvent[]>,
+  store: EventStore,
+  drafts: readonly EventDraft[],
+  signal: AbortSignal,
 ): Promise<readonly AuditEvent[]> {
+  const call = store.append(drafts, { signal })
   try {
     return await call
-  } catch {
+  } catch (error) {
+    if (error instanceof AuditLogError && error.code === 'OUTCOME_UNKNOWN')
+      return store.append(drafts, { since: 0 })
     await rejectsWith(call, 'ABORTED')
     return []
   }

@@ -175,7 +175,7 @@ export const liveCases: readonly Case[] = [
       for (const turn of range(0, LAST_TURN)) {
         const controller = new AbortController()
         const { signal } = controller
-        const call = unlessAborted(store.append([draft({}, { live: true })], { signal }))
+        const call = unlessAborted(store, [draft({}, { live: true })], signal)
         await turns(turn)
         controller.abort()
         stored.push(...(await call))

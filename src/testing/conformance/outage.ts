@@ -204,7 +204,7 @@ export const outageCases: readonly Case[] = [
           await loseAcknowledgement('append')
           const controller = new AbortController()
           const { signal } = controller
-          const call = unlessAborted(store.append(drafts(3, 10 * turn), { signal }))
+          const call = unlessAborted(store, drafts(3, 10 * turn), signal)
           await turns(turn)
           controller.abort()
           stored.push(...(await call))

@@ -180,7 +180,7 @@ export const throttleCases: readonly Case[] = [
         const key = `turn ${turn}`
         const controller = new AbortController()
         const { signal } = controller
-        const call = unlessAborted(store.append([throttled({ n: turn }, { key })], { signal }))
+        const call = unlessAborted(store, [throttled({ n: turn }, { key })], signal)
         await turns(turn)
         controller.abort()
         const events = [...(await call), ...(await store.append([throttled({ n: turn }, { key })]))]

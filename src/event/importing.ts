@@ -11,7 +11,7 @@ import { formatTimestamp, type Microseconds, parseTimestamp } from './timestamp.
 const isTextOrNull = (value: unknown): value is string | null =>
   value === null || typeof value === 'string'
 
-/** As `toJsonText`. Encrypted values are outside the limits, because nobody can read a ciphertext that is cut. */
+/** Does what `toJsonText` does, but never cuts a ciphertext: a cut ciphertext cannot be decrypted. */
 function importedText(given: object, limits: JsonLimits): Pick<JsonText, 'attributes' | 'json'> {
   const text = toJsonText(given, limits)
   if (!Object.hasOwn(text.attributes, 'recording')) return text

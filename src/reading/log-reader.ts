@@ -170,10 +170,12 @@ export class LogReader {
    */
   async list(query?: QueryInput, options: ReadListOptions = {}): Promise<EventPage> {
     checkOptions(options, READ_LIST, 'list')
-    const { personal, subject, ...reading } = options
+    const { personal, subject, ...others } = options
+    // Most calls give neither, so the store gets their options as they are.
+    const reading = personal === undefined && subject === undefined ? options : others
     const form = this.#personal.form(personal)
-    readToken(reading.consistencyToken)
-    const { signal } = reading
+    const { signal, consistencyToken } = options
+    readToken(consistencyToken)
     const wanted = await this.#ofSubject(this.#read(query), { subject, signal })
     const page = await this.#queries.list('list', wanted, reading)
     const events = await this.#personal.show(page.events, form, { signal })

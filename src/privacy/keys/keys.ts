@@ -16,7 +16,7 @@ function erasureOf(
   { reason, username }: ErasureRequest,
 ): ErasureChange {
   const { id, created_at } = ring.row
-  // Later than the ring, so that nobody takes the key for destroyed by the `rotate` that made the ring.
+  // An erasure counts as complete if a rotation is later. The rotation that made this ring must be earlier.
   const time = Math.max(Date.now(), Date.parse(created_at) + 1)
   const erasure = { erased_at: new Date(time).toISOString(), reason, username }
   return { wrapper: id, mac: macOf(ring, subject), erasure }

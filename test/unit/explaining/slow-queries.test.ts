@@ -186,6 +186,7 @@ describe('slow queries', () => {
     const options = { lazy: true }
     await audit.list({ limit: 5 }, options)
     expect(list.mock.lastCall).toEqual([parseQuery('limit=5'), options])
+    expect(list.mock.lastCall![1]).toBe(options)
   })
 
   it('pass on the options, with only the trace added', async () => {

@@ -1,7 +1,7 @@
 import { AuditLogError } from '../errors.js'
 import { concealedNames } from '../event/concealed.js'
 import type { EventTypes } from '../event/event-types.js'
-import { PERSONAL } from '../event/personal.js'
+import { SEALED_DATA } from '../event/searched.js'
 import type { EventQuery, Grouping } from './ast.js'
 
 /** The names of attributes whose values are encrypted, as a query or a count may name them. */
@@ -41,7 +41,7 @@ export function sealedNames(types: EventTypes): SealedNames {
     personal.flatMap(({ attributes }) => attributes),
   )
   const known = concealedNames([...new Set(declared)]).filter((name) => !OF_OPERATIONS.has(name))
-  const names: ReadonlySet<string> = new Set([...known, `${PERSONAL}_data`])
+  const names: ReadonlySet<string> = new Set([...known, SEALED_DATA])
 
   const has = (name: string): boolean => {
     if (names.has(name)) return true
